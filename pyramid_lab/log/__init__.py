@@ -1,0 +1,1 @@
+"""What happened: the event record, the store that keeps it, the frames and exports made from it."""
