@@ -1,0 +1,110 @@
+"""A real browser and real servers. Skips, saying why, where no browser is installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+
+# What a browser in a container needs, what keeps it off the network, and no throttling of timers.
+CHROMIUM_OPTIONS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--disable-renderer-backgrounding",
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.xdist_group("browser"))
+
+
+def _absent(reason: str) -> None:
+    if os.environ.get("PYRAMID_LAB_REQUIRE_BROWSER") == "1":
+        pytest.fail(f"{reason} (and PYRAMID_LAB_REQUIRE_BROWSER=1 asks for one)", pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any], playwright: Any) -> dict[str, Any]:
+    named = os.environ.get("PYRAMID_LAB_CHROMIUM")
+    own = playwright.chromium.executable_path
+    system = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    found = named or system or (own if Path(own).exists() else None)
+    if not found:
+        _absent("no Chromium here: install Debian's chromium, or name one in PYRAMID_LAB_CHROMIUM")
+    elif not Path(found).exists():
+        _absent(f"PYRAMID_LAB_CHROMIUM names {found}, which does not exist")
+    return {**browser_type_launch_args, "executable_path": found, "args": CHROMIUM_OPTIONS}
+
+
+@pytest.fixture(scope="session")
+def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
+    return {**browser_context_args, "viewport": {"width": 1280, "height": 900}, "locale": "en-GB"}
+
+
+@pytest.fixture(scope="session")
+def _servers(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[Callable[[str], Any]]:
+    # `browser` comes first, so that no server starts where no browser is.
+    from tests.browser.servers import Server
+
+    running: dict[str, Server] = {}
+
+    def get(kind: Any) -> Server:
+        if kind not in running:
+            running[kind] = Server(kind, tmp_path_factory.mktemp(f"home-{kind}"))
+        return running[kind]
+
+    yield get
+    for server in running.values():
+        server.stop()
+
+
+@pytest.fixture
+def lab(_servers: Callable[[str], Any]) -> Any:
+    """JupyterLab, shared by the whole run: give each notebook and store a name of its own."""
+    return _servers("lab")
+
+
+@pytest.fixture
+def notebook7(_servers: Callable[[str], Any]) -> Any:
+    """Notebook 7, shared by the whole run."""
+    return _servers("notebook")
+
+
+@pytest.fixture
+def voila(_servers: Callable[[str], Any]) -> Any:
+    """Voila, shared by the whole run."""
+    return _servers("voila")
+
+
+@pytest.fixture
+def new_server(tmp_path: Path, browser: Any) -> Iterator[Callable[..., Any]]:
+    """new_server(kind, options=()): a server for this test alone, with an empty home and an empty log."""
+    from tests.browser.servers import Server
+
+    started: list[Server] = []
+
+    def start(kind: Any, **more: Any) -> Server:
+        started.append(Server(kind, tmp_path / f"home-{len(started)}", **more))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.stop()
