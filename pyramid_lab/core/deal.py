@@ -70,7 +70,7 @@ class Deal:
         for place, card in enumerate(self.cards, start=1):
             if card.rank > self.target:
                 raise InvalidDealError(
-                    f"card {place} is {card}: a pack for pairs to {self.target} holds A to {RANKS[self.target - 1]} only"
+                    f"card {place} is {card}: a pack for pairs to {self.target} has A to {RANKS[self.target - 1]} only"
                 )
             if card in first_place:
                 raise InvalidDealError(

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from pyramid_lab.core.position import Position
 
 # Sizes in user units of the SVG (about a screen pixel).
-_WIDTH: Final = 60
+_WIDTH: Final = 66
 _HEIGHT: Final = 84
-_STEP_X: Final = 68
+_STEP_X: Final = 74
 _STEP_Y: Final = 42
 _EDGE: Final = 12
 _FONT: Final = "font-family='system-ui, DejaVu Sans, sans-serif'"
@@ -74,11 +74,11 @@ def position_svg(position: Position) -> str:
         parts.append(_card(x, y, position.stock[0], True))
     else:
         parts.append(_back(x, y, bool(position.stock)))
-    parts.append(_caption(x, y, f"stock {position.stock_left}"))
+    parts.append(_caption(x, y, f"stock: {position.stock_left}"))
     for number, pile in enumerate(position.waste_piles, start=1):
         x += _STEP_X
         parts.append(_card(x, y, pile[-1], True) if pile else _back(x, y, False))
-        parts.append(_caption(x, y, f"{'waste' if rules.piles == 1 else f'pile {number}'} {len(pile)}"))
+        parts.append(_caption(x, y, f"{'waste' if rules.piles == 1 else f'pile {number}'}: {len(pile)}"))
     return _svg(width, y + _HEIGHT + 24, _summary(position), position_text(position), parts)
 
 
@@ -94,7 +94,7 @@ def deal_svg(deal: Deal) -> str:
     y = _EDGE + 6 * _STEP_Y + _HEIGHT + _EDGE + 14
     parts.append(f"<text x='{_EDGE}' y='{y}' font-size='14' {_FONT}>Stock, first card first: </text>")
     for at, card in enumerate(deal.cards[28:]):
-        left = _EDGE + at % 12 * 39
+        left = _EDGE + at % 12 * 43
         line = y + 24 + at // 12 * 24
         parts.append(f"<text x='{left}' y='{line}' font-size='16' {_FONT}>{card.label}</text>")
     title = "Deal" if deal.seed is None else f"Deal of seed {deal.seed}"
@@ -129,8 +129,9 @@ def _card(x: float, y: float, card: Card, exposed: bool) -> str:
     return (
         f"<g><rect x='{x:g}' y='{y:g}' width='{_WIDTH}' height='{_HEIGHT}' rx='6' fill='{face}' stroke='{outline}' "
         f"stroke-width='{weight}'/>"
-        f"<text x='{x + 7:g}' y='{y + 27:g}' font-size='24' font-weight='700' fill='{ink}' {_FONT}>{card.rank_label}</text>"
-        f"<text x='{x + _WIDTH - 7:g}' y='{y + 26:g}' font-size='22' text-anchor='end' {sign} {_FONT}>"
+        f"<text x='{x + 7:g}' y='{y + 27:g}' font-size='24' font-weight='700' fill='{ink}' {_FONT}>"
+        f"{card.rank_label}</text>"
+        f"<text x='{x + _WIDTH - 7:g}' y='{y + 26:g}' font-size='20' text-anchor='end' {sign} {_FONT}>"
         f"{card.suit_label}</text></g>"
     )
 
