@@ -1,0 +1,63 @@
+"""For every test: no network outside this machine, and property tests that do the same thing each time."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# `ci` tries the same examples in every run; `explore` looks for new ones (HYPOTHESIS_PROFILE=explore).
+settings.register_profile(
+    "ci",
+    derandomize=True,
+    deadline=None,
+    max_examples=50,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.register_profile("explore", settings.get_profile("ci"), derandomize=False, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def _on_this_machine(family: int, address: Any) -> bool:
+    if family not in (socket.AF_INET, socket.AF_INET6):
+        return True  # a Unix socket or a pipe
+    host = address[0]
+    if host in ("", "localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
+    """Refuse every connection that leaves this machine, and fail the test even if its code swallows the refusal.
+
+    Yields:
+        The addresses that were refused; a test that means to be refused empties the list.
+    """
+    refused: list[Any] = []
+
+    def guarded(name: str) -> Callable[..., Any]:
+        real = getattr(socket.socket, name)
+
+        def call(self: socket.socket, *arguments: Any) -> Any:
+            address = arguments[-1]
+            if not _on_this_machine(self.family, address):
+                refused.append(address)
+                raise ConnectionRefusedError(f"tests do not leave this machine: {name} to {address!r}")
+            return real(self, *arguments)
+
+        return call
+
+    for name in ("connect", "connect_ex", "sendto"):
+        monkeypatch.setattr(socket.socket, name, guarded(name))
+    yield refused
+    assert not refused, f"a connection outside this machine was tried: {refused}"
