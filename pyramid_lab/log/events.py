@@ -79,8 +79,7 @@ class Event:
         rt_second_ms: ms from the first card to the second.
         clock: whose clock gave the times: one of :data:`CLOCKS`.
         first_card, second_card: the cards tried, in the order they were chosen, as ``8c``.
-        first_place, second_place: where they lay: ``r3c2`` (row, column), ``stock``, ``waste``, ``pile2``,
-            ``waste-1`` (one card on top of it), ``gone``.
+        first_place, second_place: where they lay: ``r3c2`` (row, column), ``stock``, ``waste``, ``pile2``, ``discard``.
         value_a, value_b: the values of the first and second card, 1 to 13.
         total: their sum.
         outcome: one of :data:`OUTCOMES` for an attempt, of :data:`END_OUTCOMES` for an end.
@@ -229,7 +228,7 @@ def _check_text(name: str, value: object) -> None:
     if not isinstance(value, str):
         raise InvalidEventError(f"{name} is a text, not {value!r}")
     # No database keeps a NUL in a text, and half a surrogate pair is no UTF-8.
-    if "\x00" in value or not value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in value):
+    if "\x00" in value or (not value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in value)):
         raise InvalidEventError(f"{name} holds a sign that no text file can: {value!r}")
 
 
@@ -302,9 +301,7 @@ def record(
     elif after is None and event_type in ("draw", "redeal"):
         after = _play(position, DRAW if event_type == "draw" else REDEAL)
     fields["score"] = (after or position).score
-    return Event(
-        event_type=event_type, deal=position.deal.text, rule_set=rules_text(position.rules), **fields
-    )
+    return Event(event_type=event_type, deal=position.deal.text, rule_set=rules_text(position.rules), **fields)
 
 
 def _view(position: Position) -> dict[str, Any]:
@@ -318,9 +315,7 @@ def _view(position: Position) -> dict[str, Any]:
         "n_legal": len(discards),
         "n_legal_cards": len({card for move in discards for card in move.cards}),
         "legal_facts": " ".join(name for name in facts_to(target) if name in facts),
-        "best_newly_exposed": max(
-            (_set_free(position, position.play(move)) for move in discards), default=None
-        ),
+        "best_newly_exposed": max((_set_free(position, position.play(move)) for move in discards), default=None),
         "waste_top": _tops(position),
         "stock_left": position.stock_left,
         "redeals_left": redeals if isinstance(redeals, int) else None,
@@ -331,7 +326,7 @@ def _chosen(position: Position, cards: Sequence[Card]) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for which, letter, card in zip(("first", "second"), "ab", cards, strict=False):
         fields[f"{which}_card"] = card.text
-        fields[f"{which}_place"] = place_text(position, card)
+        fields[f"{which}_place"] = position.place(card).text
         fields[f"value_{letter}"] = card.value
     if cards:
         fields["total"] = sum(card.value for card in cards[:2])
@@ -376,17 +371,6 @@ def _set_free(before: Position, after: Position) -> int:
 def _tops(position: Position) -> str | None:
     tops = [str(pile[-1]) if pile else "-" for pile in position.waste_piles]
     return None if set(tops) <= {"-"} else " ".join(tops)
-
-
-def place_text(position: Position, card: Card) -> str:
-    """Where a card lies, as the log writes it: ``r3c2``, ``stock``, ``waste``, ``pile2``, ``waste-1``, ``gone``."""
-    place = position.place(card)
-    if place.kind == "pyramid":
-        return f"r{place.row}c{place.column}"
-    if place.kind == "waste":
-        pile = "waste" if position.rules.piles == 1 else f"pile{place.pile}"
-        return f"{pile}-{place.depth}" if place.depth else pile
-    return "stock" if place.kind == "stock" else "gone"
 
 
 @cache
