@@ -95,7 +95,7 @@ class Server:
             _signal_group(process, signal.SIGKILL)  # kernels that outlived their server
 
     def write(self, name: str, cells: Sequence[str]) -> Path:
-        """Write a notebook of code cells (a cell that starts with '%%markdown' becomes text) into the root."""
+        """Write a notebook of code cells into the root; a cell that starts with '%%markdown' is text."""
         # Without a named kernel JupyterLab asks for one.
         notebook = nbformat.v4.new_notebook(metadata={"kernelspec": KERNEL})
         for cell in cells:
@@ -126,9 +126,7 @@ class Server:
                 f"--Voila.token={self.token}",
                 *self.options,
             ]
-        module, app = {"lab": ("jupyterlab", "LabApp"), "notebook": ("notebook", "JupyterNotebookApp")}[
-            self.kind
-        ]
+        module, app = {"lab": ("jupyterlab", "LabApp"), "notebook": ("notebook", "JupyterNotebookApp")}[self.kind]
         return [
             sys.executable,
             "-m",
@@ -201,9 +199,7 @@ class NotebookPage:
 
     def run_cell(self, index: int, *, wait: bool = True) -> None:
         """Run one cell, counted from 0 (text cells count)."""
-        self.page.evaluate(
-            "index => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = index; }", index
-        )
+        self.page.evaluate("index => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = index; }", index)
         self._command("notebook:run-cell", wait=wait)
         if wait:
             self._raise_errors()
@@ -213,13 +209,11 @@ class NotebookPage:
 
     def restart_kernel(self) -> None:
         """Restart the kernel without the question that the menu asks; the page stays."""
-        self.page.evaluate(
-            "async () => { await window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart(); }"
-        )
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
         self.wait_for_kernel()
 
     def execute(self, code: str, *, wait: bool = True) -> str:
-        """Run code in the notebook's kernel without a cell; give back what it printed, raise what it raised."""
+        """Run code in the kernel without a cell; give back what it printed, raise what it raised."""
         printed: str | None = self.page.evaluate(
             """async ([code, wait]) => {
                 const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
@@ -230,18 +224,13 @@ class NotebookPage:
                 };
                 if (!wait) return null;
                 const reply = await future.done;
-                if (reply.content.status !== 'ok') throw new Error(reply.content.ename + ': ' + reply.content.evalue);
+                const {status, ename, evalue} = reply.content;
+                if (status !== 'ok') throw new Error(`${ename}: ${evalue}`);
                 return text;
             }""",
             [code, wait],
         )
         return printed or ""
-
-    def cell_count(self) -> int:
-        count: int = self.page.evaluate(
-            "() => window.jupyterapp.shell.currentWidget.content.model.cells.length"
-        )
-        return count
 
     def outputs(self) -> list[list[dict[str, Any]]]:
         """The outputs of every cell, as the notebook file would hold them (text cells: none)."""
