@@ -18,6 +18,7 @@ from pyramid_lab.core.position import (
     addend,
     shapes,
 )
+from pyramid_lab.core.records import Record, record_key
 from pyramid_lab.core.rules import RULE_SETS, UNLIMITED, Rules, RulesError, Scoring, rule_set
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "Place",
     "Position",
     "Reason",
+    "Record",
     "Rules",
     "RulesError",
     "Scoring",
@@ -50,6 +52,7 @@ __all__ = [
     "deal_code",
     "pack",
     "parse_deal_code",
+    "record_key",
     "rule_set",
     "shapes",
     "splitmix64",

@@ -157,6 +157,16 @@ class Game:
         self._position = Position.start(self.rules, self.deal)
         return self._position
 
+    def new_game(self, deal: Deal) -> Position:
+        """Take another deal under the same rules; nothing of the game before stays.
+
+        Raises:
+            InvalidPositionError: the deal's pack is not the rule set's; the game before goes on.
+        """
+        Position.start(self.rules, deal)
+        self.deal = deal
+        return self.restart()
+
     def finish(self) -> Outcome:
         """The player says that the game is done; an undo opens it again."""
         self.finished = True
