@@ -23,7 +23,9 @@ MAY_IMPORT = {
     "sheets": {"core", "solver"},
     "insight": {"core", "log"},
     "lesson": {"core", "solver", "board", "log", "insight", "sheets"},
-    "cli": {"core", "solver", "board", "log", "insight", "sheets", "lesson"},
+    "lesson_review": {"core", "log", "insight"},
+    "classroom": {"core", "log", "board", "insight", "lesson"},
+    "cli": {"core", "solver", "board", "log", "insight", "sheets", "lesson", "classroom"},
     "": {"core"},
     "__main__": {"cli"},
 }
