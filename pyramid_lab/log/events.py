@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final, NotRequired, Required, TypedDict, Unpack
+from unicodedata import category
 
 from pyramid_lab.core.cards import Card, rank_label
 from pyramid_lab.core.position import DRAW, REDEAL, IllegalMoveError, Move, Position, Reason
@@ -37,7 +38,8 @@ END_OUTCOMES: Final = ("won", "lost", "stopped")
 """Outcomes of an ``end`` event. ``stopped``: the player said done or began another game."""
 
 ERROR_CLASSES: Final = (
-    "misclick", "king_paired", "face_as_ten", "ace_as_eleven", "make_ten", "off_by_one", "off_by_two", "blocked", "other",
+    "misclick", "king_paired", "face_as_ten", "ace_as_eleven", "make_ten", "off_by_one", "off_by_two", "blocked",
+    "other",
 )  # fmt: skip
 
 CLOCKS: Final = ("browser", "kernel", "tutor")
@@ -45,6 +47,8 @@ INPUTS: Final = ("mouse", "touch", "keyboard", "tutor")
 SOURCES: Final = ("board", "table")
 
 MISCLICK_MS: Final = 300
+ID_LENGTH: Final = 55
+"""Longest id of a student, session or game, in characters: what DataShop takes."""
 _LONGEST_MS: Final = 2**53
 
 # What makes a try wrong rather than blocked: the cards were free, the sum was not.
@@ -157,10 +161,12 @@ class Event:
             object.__setattr__(self, "event_id", str(uuid.UUID(self.event_id)))
         except (ValueError, TypeError, AttributeError):
             raise InvalidEventError(f"event_id is a UUID, not {self.event_id!r}") from None
-        for name in _NEEDED_TEXTS:
+        for name in NEEDED_TEXTS:
             if not getattr(self, name):
                 raise InvalidEventError(f"{name} is missing")
         for name in TEXT_FIELDS:
+            if getattr(self, name) == "" and name != "legal_facts":
+                object.__setattr__(self, name, None)
             _check_text(name, getattr(self, name))
         for name in NUMBER_FIELDS:
             _check_number(name, getattr(self, name))
@@ -191,7 +197,7 @@ class Event:
                 fields["t_utc"] = datetime.fromisoformat(fields["t_utc"])
             return cls(**fields)
         except TypeError as error:
-            missing = [name for name in (*_NEEDED_TEXTS, "event_index", "t_utc") if name not in fields]
+            missing = [name for name in (*NEEDED_TEXTS, "event_index", "t_utc") if name not in fields]
             raise InvalidEventError(f"an event needs {', '.join(missing)}") from error
         except ValueError as error:
             if isinstance(error, InvalidEventError):
@@ -211,7 +217,7 @@ NUMBER_FIELDS: Final = (
     "n_legal", "n_legal_cards", "newly_exposed", "best_newly_exposed", "stock_left", "redeals_left", "score",
 )  # fmt: skip
 TEXT_FIELDS: Final = tuple(name for name in FIELDS if name not in NUMBER_FIELDS and name != "t_utc")
-_NEEDED_TEXTS: Final = ("event_id", "student_id", "session_id", "game_id", "deal", "rule_set", "event_type")
+NEEDED_TEXTS: Final = ("event_id", "student_id", "session_id", "game_id", "deal", "rule_set", "event_type")
 _CHOICES: Final = {
     "event_type": EVENT_TYPES,
     "outcome": OUTCOMES + END_OUTCOMES,
@@ -227,9 +233,11 @@ def _check_text(name: str, value: object) -> None:
         return
     if not isinstance(value, str):
         raise InvalidEventError(f"{name} is a text, not {value!r}")
-    # No database keeps a NUL in a text, and half a surrogate pair is no UTF-8.
-    if "\x00" in value or (not value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in value)):
-        raise InvalidEventError(f"{name} holds a sign that no text file can: {value!r}")
+    # Databases keep no NUL, half a surrogate pair is no UTF-8, and a line break would part a row of an export.
+    if not value.isprintable() and any(category(sign) in ("Cc", "Cs", "Zl", "Zp") for sign in value):
+        raise InvalidEventError(f"{name} holds a control character: {value!r}")
+    if name in ("student_id", "session_id", "game_id") and len(value) > ID_LENGTH:
+        raise InvalidEventError(f"{name} has {len(value)} characters; {ID_LENGTH} at most: {value!r}")
 
 
 def _check_number(name: str, value: object) -> None:
