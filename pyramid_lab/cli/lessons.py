@@ -205,7 +205,7 @@ def _require_free(port: int) -> None:
 
 def _run_jupyterlab(folder: Path, *, first: str, port: int | None, browser: bool) -> None:
     # In this process, so that whatever ends this command ends JupyterLab.
-    from jupyterlab.labapp import LabApp  # type: ignore[import-untyped]
+    from jupyterlab.labapp import LabApp
 
     arguments = [
         f"--ServerApp.root_dir={folder}",
