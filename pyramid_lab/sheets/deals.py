@@ -225,7 +225,7 @@ def _sheet_of_pages(title: str, pages: list[dict[str, Any]], paper: str, size: s
     return Sheet(
         title,
         "deals",
-        {"note": note, "pages": pages},
+        {"note": note, "first_page": 1, "pages": pages},
         paper_named(paper),
         landscape=size == "large",
         fonts=font_folders(fonts),

@@ -1,34 +1,33 @@
-"""A sheet: a Typst template with its data, made into a PDF or into pictures of its pages.
-
-The templates and the type lie beside this module; nothing else of the machine is used, neither its fonts nor the
-network. The same data give the same bytes, with one version of the ``typst`` package.
-"""
+"""A sheet: pages ready to be printed, shown or saved."""
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import tempfile
 from base64 import b64encode
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from html import escape
+from io import BytesIO
 from pathlib import Path
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, cast
 
 from pyramid_lab.sheets.errors import SheetError
 from pyramid_lab.sheets.paper import Paper
-
-_ROOM: Final = Path(__file__).parent
-_TEMPLATES: Final = _ROOM / "templates"
-_FONTS: Final = _ROOM / "fonts"
-_MISSING: Final = re.compile(r'the text `"(.+?)"` could not be displayed')
+from pyramid_lab.sheets.press import joined, press, press_apart
 
 PREVIEW_PPI: Final = 60
 """Dots per inch of the pictures that a notebook shows."""
 PREVIEW_PAGES: Final = 3
 """A notebook shows this many pages at most, and says how many more there are."""
+
+Progress = Callable[[int, int], None]
+"""Called with the pages done and the pages in all."""
+
+# Typst keeps every page in memory until the last is laid out, some megabytes each. Beyond the first number of pages a
+# sheet is pressed in parts of the second number, each in a child process; see docs/sheets.md for the measurement.
+_WHOLE_PAGES: Final = 150
+_PART_PAGES: Final = 50
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,8 @@ class Sheet:
     Attributes:
         title: the document's title.
         template: name of the Typst template.
-        data: what the template prints; plain JSON values, lengths in mm.
+        data: what the template prints; plain JSON values, lengths in mm. A template whose data have a list ``pages``
+            and a number ``first_page`` can be pressed in parts.
         paper: the paper of every page.
         landscape: whether the pages lie on their long side.
         fonts: folders with more fonts, for letters that the sheet's own type lacks.
@@ -51,13 +51,22 @@ class Sheet:
     landscape: bool = False
     fonts: tuple[Path, ...] = ()
 
-    def pdf(self) -> bytes:
+    def pdf(self, progress: Progress | None = None) -> bytes:
         """The PDF file (PDF/UA-1: tagged, titled, every picture described). The same sheet gives the same bytes.
+
+        Args:
+            progress: called after each part of a long sheet.
 
         Raises:
             SheetError: a letter, for instance of a name, is in none of the fonts.
         """
-        return cast(bytes, self._compile("pdf"))
+        pages = self.data.get("pages", ())
+        if "first_page" in self.data and len(pages) > _WHOLE_PAGES:
+            return joined(self._parts(pages, progress))
+        made = cast(bytes, press(self.template, self._payload(), self.fonts))
+        if progress is not None:
+            progress(len(pages), len(pages))
+        return made
 
     def pages(self, ppi: float = PREVIEW_PPI) -> list[bytes]:
         """A PNG picture of each page.
@@ -68,11 +77,14 @@ class Sheet:
         Raises:
             SheetError: as :meth:`pdf`.
         """
-        made = self._compile("png", ppi)
-        return made if isinstance(made, list) else [made]
+        return cast("list[bytes]", press(self.template, self._payload(), self.fonts, "png", ppi))
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
+    def save(self, path: str | os.PathLike[str], progress: Progress | None = None) -> Path:
         """Write the PDF. The file appears whole or not at all; a file that is there already is replaced.
+
+        Args:
+            path: of the file.
+            progress: as for :meth:`pdf`.
 
         Returns:
             The path written.
@@ -81,47 +93,40 @@ class Sheet:
             SheetError: the folder is missing or cannot be written, or as :meth:`pdf`.
         """
         place = writable(path)
-        write_whole(place, self.pdf())
+        write_whole(place, self.pdf(progress))
         return place
 
-    def _compile(self, kind: Literal["pdf", "png"], ppi: float | None = None) -> bytes | list[bytes]:
-        import typst
-
-        fonts = typst.Fonts(
-            include_system_fonts=False,
-            include_embedded_fonts=False,
-            font_paths=[str(_FONTS), *(str(folder) for folder in self.fonts)],
-        )
+    def _payload(self) -> dict[str, Any]:
         sides = (self.paper.width, self.paper.height)
         width, height = reversed(sides) if self.landscape else sides
-        payload = {"title": self.title, "paper": {"width": width, "height": height}, **self.data}
-        try:
-            made = typst.Compiler(
-                str(_TEMPLATES / f"{self.template}.typ"),
-                root=str(_TEMPLATES),
-                font_paths=fonts,
-                sys_inputs={"data": json.dumps(payload, ensure_ascii=False)},
-            ).compile(format=kind, ppi=ppi, pdf_standards="ua-1" if kind == "pdf" else [], timestamp=0)
-        except typst.TypstError as error:
-            missing = _MISSING.findall(error.diagnostic)
-            if not missing:
-                raise
-            raise SheetError(
-                f"the sheet's type has no letter for {', '.join(dict.fromkeys(missing))}; "
-                "write it with other letters, or name a folder with a font that has them: fonts=[...] or --fonts"
-            ) from None
-        return cast("bytes | list[bytes]", made)
+        return {"title": self.title, "paper": {"width": width, "height": height}, **self.data}
+
+    def _parts(self, pages: list[Any], progress: Progress | None) -> Iterator[bytes]:
+        import pikepdf
+
+        payload = self._payload()
+        for start in range(0, len(pages), _PART_PAGES):
+            part = press_apart(self.template, {**payload, "pages": pages[start : start + _PART_PAGES]}, self.fonts)
+            with pikepdf.open(BytesIO(part)) as made:
+                payload["first_page"] += len(made.pages)
+            if progress is not None:
+                progress(min(start + _PART_PAGES, len(pages)), len(pages))
+            yield part
 
     def _repr_html_(self) -> str:
-        pages = self.pages()
+        few = self
+        total = len(self.data.get("pages", ()))
+        if total > PREVIEW_PAGES:
+            few = replace(self, data={**self.data, "pages": self.data["pages"][:PREVIEW_PAGES]})
+        pages = few.pages()
+        total = max(total, len(pages))
         shown = "".join(
             f'<img alt="{escape(self.title)}, page {number}" style="border:1px solid #999;margin:4px;max-width:100%" '
             f'src="data:image/png;base64,{b64encode(page).decode("ascii")}">'
             for number, page in enumerate(pages[:PREVIEW_PAGES], start=1)
         )
-        more = len(pages) - PREVIEW_PAGES
-        tail = f" First {PREVIEW_PAGES} of {len(pages)} pages." if more > 0 else ""
-        return f"<div>{shown}<p>{escape(self.title)}.{tail} Save it to print: <code>.save('sheet.pdf')</code></p></div>"
+        tail = f" The first {PREVIEW_PAGES} of {total} pages." if total > PREVIEW_PAGES else ""
+        return f"<div>{shown}<p>{escape(self.title)}.{tail} To print it: <code>.save('sheet.pdf')</code></p></div>"
 
 
 def writable(path: str | os.PathLike[str]) -> Path:
