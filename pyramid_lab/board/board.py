@@ -1,0 +1,818 @@
+"""The board: a widget that plays one game with a child, and hands every event to a callable before it answers."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from html import escape
+from importlib.resources import files
+from typing import Any, Final, Literal
+from weakref import WeakValueDictionary
+
+import anywidget
+import traitlets
+
+from pyramid_lab.board.modes import PANEL, Modes
+from pyramid_lab.board.replay import (
+    AUTO_KINGS,
+    REPLAY,
+    Records,
+    Resumed,
+    active_ms,
+    records,
+    resume_game,
+    was_played,
+)
+from pyramid_lab.board.times import ResponseTimes, response_times
+from pyramid_lab.board.view import (
+    Frame,
+    Scene,
+    drawn_text,
+    game_code,
+    judged,
+    make_view,
+    move_text,
+    sentence,
+    spoken,
+    welcome,
+)
+from pyramid_lab.core import (
+    DRAW,
+    REDEAL,
+    Card,
+    Deal,
+    Game,
+    IllegalMoveError,
+    Move,
+    MoveKind,
+    Outcome,
+    Position,
+    addend,
+    parse_deal_code,
+    rule_set,
+)
+from pyramid_lab.core.picture import position_svg, position_text
+from pyramid_lab.core.rules import Rules
+from pyramid_lab.log.events import Event, event_id_of, new_id, record, rules_text
+
+SLIP_MS: Final = 1500
+"""A wrong pair taken back within this time was a slip of the finger, not an error."""
+
+BOUNCE_MS: Final = 200
+"""A second message for the same cards on the same view within this time is one bounce of the finger."""
+
+_SEED_BELOW: Final = 1_000_000
+_ESM: Final = files("pyramid_lab.board").joinpath("board.js").read_text(encoding="utf-8")
+_CSS: Final = files("pyramid_lab.board").joinpath("board.css").read_text(encoding="utf-8")
+_GOES_ON: Final = "This game goes on in a newer board. Use that one; this one is only a picture now."
+
+# The board that plays a game in this process: a cell that is run again takes the game over.
+_PLAYING: Final[WeakValueDictionary[str, Board]] = WeakValueDictionary()
+
+
+class Board(anywidget.AnyWidget):
+    """One game on the page.
+
+    Args:
+        rules: a rule set's name, a mapping over a base, or :class:`~pyramid_lab.core.Rules`; default ``classic``, or
+            what the deal's code says.
+        deal: a :class:`~pyramid_lab.core.Deal`, a seed, a deal's code (``table-17-K``) or its text; default: a deal
+            from a random seed.
+        on_event: called with every :class:`~pyramid_lab.log.events.Event` before the next view is sent. If it raises,
+            the move is not made and the child is told so.
+        student_id: the student's pseudonym.
+        session_id: one sitting; default: a new one.
+        hint: the move to point at in a position; default: the first legal one in board order.
+        dead: whether a position is proved to have no way to win: ``True``, ``False``, or ``None`` if not known in good
+            time. Called in a thread of its own after a lost game.
+        history: gives the events logged so far, for records and to mark a replay of the same deal.
+        next_deal: gives the deal of a new game; default: a random seed.
+        now: gives the present time, aware.
+        modes: any of :class:`~pyramid_lab.board.modes.Modes` by name, such as ``clock=True`` or ``ask="type"``.
+
+    Raises:
+        ModeError, RulesError, InvalidDealError, InvalidPositionError: an argument that cannot be, by name.
+    """
+
+    _esm = traitlets.Unicode(_ESM).tag(sync=True)
+    _css = traitlets.Unicode(_CSS).tag(sync=True)
+    view = traitlets.Dict().tag(sync=True)
+    notice = traitlets.Dict().tag(sync=True)
+
+    def __init__(
+        self,
+        rules: str | Mapping[str, Any] | Rules | None = None,
+        deal: Deal | int | str | None = None,
+        *,
+        on_event: Callable[[Event], object] | None = None,
+        student_id: str = "guest",
+        session_id: str | None = None,
+        hint: Callable[[Position], Move | None] | None = None,
+        dead: Callable[[Position], bool | None] | None = None,
+        history: Callable[[], Iterable[Event]] | None = None,
+        next_deal: Callable[[], Deal] | None = None,
+        now: Callable[[], datetime] | None = None,
+        resumed: Resumed | None = None,
+        **modes: Any,
+    ) -> None:
+        self.modes = Modes().changed(**modes)
+        self.student_id = student_id
+        self.session_id = session_id or new_id()
+        self._on_event = on_event
+        self._hint_of = hint
+        self._dead = dead
+        self._history = history
+        self._now = now or (lambda: datetime.now(UTC))
+        self._lock = threading.RLock()
+        self._number = 0
+        self._heard: dict[str, set[int]] = {}
+        self._displays: list[str] = []
+        self._paused = False
+        if resumed is None:
+            chosen, first = _deal(rules, deal)
+            game = Game(chosen, first, auto_kings=self.modes.kings == "auto")
+            self._next_deal = next_deal or (lambda: _random_deal(game.rules))
+            self._begin(game, new_id())
+            self._scene = Scene(message=welcome(game, self.modes))
+        else:
+            game = resumed.game
+            self._next_deal = next_deal or (lambda: _random_deal(game.rules))
+            self._begin(game, resumed.last.game_id, resumed)
+            self._scene = Scene(message="Here is your game, where you left it.")
+            if game.outcome is not Outcome.PLAYING:
+                self._scene = replace(self._scene, end=self._end_lines())
+        super().__init__(view=self._made(), notice={})
+        self.on_msg(self._receive)
+        self._claim()
+
+    @classmethod
+    def resume(cls, game_id: str, events: Iterable[Event], **options: Any) -> Board:
+        """A board that takes up a logged game: position, score, undo, redo and redeals as they were.
+
+        Args:
+            game_id: which game.
+            events: events that hold this game, in any order.
+            options: as for :class:`Board`, without rules and deal; student and session are those of the log unless
+                given.
+
+        Raises:
+            ResumeError: the log has no such game, or cannot be played.
+        """
+        found = resume_game(game_id, events)
+        options.setdefault("student_id", found.last.student_id)
+        options.setdefault("session_id", found.last.session_id)
+        if found.game.auto_kings:
+            options.setdefault("kings", "auto")
+        return cls(resumed=found, **options)
+
+    @property
+    def game(self) -> Game:
+        """The game being played; a new deal is another game."""
+        return self._game
+
+    @property
+    def game_id(self) -> str:
+        """The id of the game being played, by which the log and :meth:`resume` know it."""
+        return self._game_id
+
+    def close(self) -> None:
+        """Take the board off the page and forget it; the game can be resumed from the log."""
+        with self._lock:
+            if _PLAYING.get(self._game_id) is self:
+                del _PLAYING[self._game_id]
+            self._on_event = self._history = self._dead = self._hint_of = None
+        super().close()
+
+    # Beginning a game
+
+    def _begin(self, game: Game, game_id: str, resumed: Resumed | None = None) -> None:
+        self._game = game
+        self._game_id = game_id
+        self._index = resumed.events if resumed else 0
+        self._deal_id = new_id()
+        self._opened = self._now()
+        self._firsts: list[Card | None] = list(resumed.firsts) if resumed else []
+        self._undone_firsts: list[Card | None] = []
+        self._owed: list[Event] = []
+        self._assistance = "none"
+        self._try: tuple[str, int, float, tuple[Card, ...], int] | None = None
+        self._away = False
+        self._paused = False
+        self._closed = ""
+        self._active_before = resumed.active_ms if resumed else 0
+        self._active_events: list[Event] = []
+        self._replay = self._history is not None and was_played(
+            self._history(), self.student_id, game.deal, rules_text(game.rules)
+        )
+
+    def _claim(self) -> None:
+        """Take the game over from an older board of the same game, which stays as a picture."""
+        older = _PLAYING.get(self._game_id)
+        _PLAYING[self._game_id] = self
+        if older is not None and older is not self:
+            older._retire()
+
+    def _retire(self) -> None:
+        with self._lock:
+            self._closed = _GOES_ON
+            self._show(Scene())
+
+    # Showing
+
+    def _frame(self) -> Frame:
+        return Frame(
+            number=self._number,
+            board=self._deal_id,
+            started=self._index > 0,
+            paused=self._paused,
+            clock_ms=self._active_ms(),
+            closed=self._closed,
+            modes=self.modes,
+        )
+
+    def _made(self) -> dict[str, Any]:
+        return make_view(self._game, self._frame(), self._scene)
+
+    def _show(self, scene: Scene) -> None:
+        """Send the next view."""
+        self._number += 1
+        self._scene = scene
+        self.view = self._made()
+
+    def _active_ms(self) -> int:
+        return self._active_before + active_ms(self._active_events)
+
+    # Hearing the page
+
+    def _receive(self, _widget: object, content: object, _buffers: object) -> None:
+        with self._lock:
+            if not isinstance(content, Mapping) or not isinstance(content.get("n"), int):
+                return
+            page, n = str(content.get("page")), int(content["n"])
+            heard = self._heard.setdefault(page, set())
+            if n in heard:
+                result = "duplicate"
+            else:
+                heard.add(n)
+                try:
+                    result = self._answer(page, n, content)
+                except Exception as error:  # the page must hear of any fault, whatever it is
+                    result = "error"
+                    self._trouble(error, page, n)
+            self.send({"kind": "ack", "page": page, "n": n, "result": result, "number": self._number})
+            self._refresh_displays()
+
+    def _answer(self, page: str, n: int, content: Mapping[str, Any]) -> str:
+        kind = str(content.get("kind"))
+        if self._closed:
+            return "closed"
+        message = _Message(page, n, content)
+        if kind == "away":
+            return self._heard_away(message, bool(content.get("gone")))
+        if kind == "slip":
+            return self._slip(message, content.get("of"))
+        if content.get("number") != self._number:
+            return self._stale(message, kind)
+        if kind == "try":
+            return self._attempt(message)
+        if kind == "answer":
+            return self._check_answer(message, content.get("answer"))
+        if kind == "set":
+            return self._set(str(content.get("name")), content.get("value"))
+        act = {
+            "draw": self._draw,
+            "redeal": self._redeal,
+            "undo": self._undo,
+            "redo": self._redo,
+            "hint": self._hint,
+            "restart": self._restart,
+            "new": self._new,
+            "finish": self._finish,
+            "pause": self._pause,
+            "resume": self._go_on,
+        }.get(kind)
+        if act is None:
+            raise ValueError(f"the page sent {kind!r}, which the board does not know")
+        return act(message)
+
+    def _trouble(self, error: Exception, page: str, n: int) -> None:
+        """Tell child and log of a fault of ours; the move was not made."""
+        kept = isinstance(error, _NotSavedError)
+        if kept:
+            text = (
+                "Your move could not be saved, so it was not made. Ask your tutor (the disk may be full), "
+                "then try it again."
+            )
+        else:
+            text = "Something went wrong, and your move was not counted. Try it again, or take another."
+            cause = f"{type(error).__name__}: {error}"
+            try:
+                self._write(self._event("error", _Message(page, n, {}), reason=cause))
+            except _NotSavedError:
+                text += " The fault could not be written down either."
+        self._show(Scene(message=f"{text} ({error})", tone="trouble", announce=text, timing="select"))
+
+    # Writing
+
+    def _event(
+        self,
+        event_type: str,
+        message: _Message | None,
+        cards: Sequence[Card] = (),
+        *,
+        after: Position | None = None,
+        outcome: str | None = None,
+        reason: str | None = None,
+        assistance: str | None = None,
+        timed: bool = False,
+    ) -> Event:
+        """An event of this game in the present position; its index is given when it is written."""
+        times = message.times if message and timed else ResponseTimes()
+        table = self.modes.table
+        heard = message.input if message else None
+        return record(
+            event_type,
+            self._game.position,
+            cards,
+            after=after,
+            event_id=event_id_of(message.page, message.n, event_type) if message else new_id(),
+            student_id=self.student_id,
+            session_id=self.session_id,
+            game_id=self._game_id,
+            event_index=0,
+            t_utc=self._now(),
+            tz=message.zone if message else None,
+            rt_ms=times.rt_ms,
+            rt_first_ms=times.rt_first_ms,
+            rt_second_ms=times.rt_second_ms,
+            clock=("tutor" if table else "browser") if timed else "kernel",
+            outcome=outcome,
+            reason=reason or (times.reason if timed else None),
+            input=("tutor" if table else heard) if heard or timed else None,
+            assistance=self._assistance if assistance is None else assistance,
+            source="table" if table else "board",
+        )
+
+    def _write(self, *events: Event) -> None:
+        """Hand events on, the deal before the first of a game; those that could not be handed on go first next time."""
+        if self._index == 0 and not self._owed:
+            helps = [AUTO_KINGS] if self._game.auto_kings else []
+            code = game_code(self._game)
+            about = [code] if self._game.deal.seed is not None and " " not in code else []
+            first = replace(
+                self._event("deal", None, assistance=" ".join(helps) or "none"),
+                event_id=self._deal_id,
+                t_utc=self._opened,
+                reason=" ".join(about + [REPLAY] * self._replay) or None,
+                tz=events[0].tz if events else None,
+            )
+            events = (first, *events)
+        for at, event in enumerate((*self._owed, *events)):
+            waiting = (*self._owed, *events)[at:]
+            try:
+                if self._on_event is not None:
+                    self._on_event(replace(event, event_index=self._index))
+            except Exception as error:
+                self._owed = [one for one in waiting if one.event_type == "end"]
+                raise _NotSavedError(str(error)) from error
+            self._index += 1
+            self._active_events.append(event)
+        self._owed = []
+
+    def _write_end(self, message: _Message, outcome: str, reason: str | None = None) -> None:
+        """The game has ended. The move that ended it is saved; if this cannot be, it waits for the next event."""
+        event = self._event("end", message, outcome=outcome, reason=reason, after=self._game.position)
+        try:
+            self._write(event)
+        except _NotSavedError:
+            self._owed = [event]
+
+    # What the child does
+
+    def _attempt(self, message: _Message) -> str:
+        cards = message.cards
+        position = self._game.position
+        if self._game.outcome is not Outcome.PLAYING or self._paused:
+            return self._ignored(message)
+        event = self._event("attempt", message, cards, timed=True)
+        self._write(event)
+        self._try = (message.page, message.n, message.t_second, cards, self._number)
+        if event.outcome == "correct":
+            self._play(Move.discard(*cards), message, cards[0], judged(position, cards, None, self.modes))
+            return "done"
+        try:
+            position.check(Move.discard(*cards))
+            raise RuntimeError(f"{event.outcome} for a legal move")
+        except IllegalMoveError as error:
+            text = judged(position, cards, error, self.modes)
+            wrong = event.outcome == "incorrect" and len(cards) == 2
+            keep = len(cards) == 2 and position.is_exposed(cards[0]) and (not wrong or self.modes.retry)
+            still = keep and cards[0].rank != position.rules.target
+            self._show(
+                Scene(
+                    message=text,
+                    tone="try",
+                    selected=cards[:1] if still else (),
+                    answered=self._scene.answered if still else None,
+                    wrong=cards if wrong else (),
+                    slip=wrong,
+                    timing="select",
+                )
+            )
+        return "done"
+
+    def _play(self, move: Move, message: _Message, first: Card | None, text: str, announce: str = "") -> None:
+        """Make a move that is legal and saved, and show what came of it."""
+        kings = len(self._game.moves)
+        position = self._game.play(move)
+        taken = self._game.moves[kings + 1 :]
+        self._firsts.append(first)
+        self._undone_firsts.clear()
+        self._assistance = "none"
+        if taken:
+            extra = " ".join(f"{king.cards[0].label} went by itself." for king in taken)
+            text, announce = f"{text} {extra}", f"{announce or text} {extra}"
+        self._after_change(message, text, "good" if move.kind is MoveKind.DISCARD else "calm", announce, position)
+
+    def _after_change(
+        self, message: _Message, text: str, tone: Literal["good", "calm"], announce: str, position: Position
+    ) -> None:
+        outcome = self._game.outcome
+        if outcome is Outcome.PLAYING:
+            self._show(Scene(message=text, tone=tone, announce=announce))
+            return
+        self._write_end(message, outcome.value)
+        won = outcome is Outcome.WON
+        said = "The pyramid is clear." if won else f"No move is left. {position.pyramid_left} in the pyramid."
+        way = "Take a new deal when you like." if won else "Undo some steps, or try this deal again."
+        self._show(Scene(message=f"{text} {way}", tone="end", announce=f"{text} {said} {way}", end=self._end_lines()))
+        if not won:
+            self._look_back()
+
+    def _end_lines(self) -> tuple[str, ...]:
+        lines = []
+        game = self._game
+        moves = len(game.moves)
+        won = game.outcome is Outcome.WON
+        status = {line["name"]: line["value"] for line in make_view(game, self._frame(), self._scene)["status"]}
+        if "score" in status:
+            lines.append(f"Score {status['score']} in {moves} moves.")
+        elif won:
+            lines.append(f"{moves} moves.")
+        best = self.records()
+        if self._replay:
+            lines.append("You have played this deal before.")
+        if best is not None and best.wins and won:
+            lines.append(f"Fewest moves in a win: {best.fewest_moves}.")
+        if best is not None and best.best_score is not None and "score" in status:
+            lines.append(f"Your best score: {max(best.best_score, game.position.score)}.")
+        return tuple(lines)
+
+    def records(self) -> Records | None:
+        """The student's records for this rule set and redeal setting; ``None`` without a history."""
+        if self._history is None:
+            return None
+        return records(self._history(), self.student_id, rules_text(self._game.rules))
+
+    def _ignored(self, message: _Message) -> str:
+        self._write(self._event("ignored", message, message.cards, timed=True))
+        over = "The game has ended: undo, restart or take a new deal."
+        rest = "The game is paused. Press Go on first."
+        self._show(replace(self._scene, message=rest if self._paused else over, announce="", timing="keep"))
+        return "ignored"
+
+    def _stale(self, message: _Message, kind: str) -> str:
+        """A click on a view that is no longer shown: nothing is played. A try is logged, unless it is a bounce."""
+        if kind != "try":
+            return "stale"
+        if self._try is not None:
+            page, _, second, cards, number = self._try
+            bounced = page == message.page and number == message.number and set(cards) == set(message.cards)
+            if bounced and abs(message.t_second - second) < BOUNCE_MS:
+                return "duplicate"
+        if self._index:
+            self._write(self._event("stale", message, message.cards, timed=True))
+        return "stale"
+
+    def _slip(self, message: _Message, of: object) -> str:
+        """The child takes a wrong pair back at once: the finger slipped."""
+        if self._try is None or not self._scene.slip:
+            return "stale"
+        page, n, second, cards, _ = self._try
+        if (page, n) != (message.page, of) or not 0 <= message.t_second - second <= SLIP_MS:
+            return "stale"
+        self._write(self._event("slip", message, cards))
+        self._try = None
+        self._show(Scene(message="Slips happen. It is not counted.", timing="select"))
+        return "done"
+
+    def _check_answer(self, message: _Message, given: object) -> str:
+        card = message.cards[0]
+        position = self._game.position
+        if isinstance(given, bool) or not isinstance(given, int):
+            raise ValueError(f"the answer is a whole number, not {given!r}")
+        target = position.rules.target
+        total = card.rank + given
+        right = total == target
+        self._write(
+            replace(
+                self._event("attempt", message, (card,), assistance=f"ask_{self.modes.ask}", timed=True),
+                value_b=max(given, 0),
+                total=max(total, 0),
+                outcome="correct" if right else "incorrect",
+                reason=None if right else "wrong_total",
+                error_class=None,
+                newly_exposed=None,
+            )
+        )
+        sum_text = f"{addend(card.rank)} + {given} is {total}"
+        self._show(
+            replace(
+                self._scene,
+                message=f"{sum_text}. Now take a card that is worth {given}."
+                if right
+                else f"{sum_text}, not {target}. Try again: {addend(card.rank)} and how many make {target}?",
+                tone="good" if right else "try",
+                announce="",
+                selected=(card,),
+                answered=card if right else None,
+                wrong=(),
+                slip=False,
+                timing="keep",
+            )
+        )
+        return "done"
+
+    def _draw(self, message: _Message) -> str:
+        return self._turn(message, DRAW)
+
+    def _redeal(self, message: _Message) -> str:
+        return self._turn(message, REDEAL)
+
+    def _turn(self, message: _Message, move: Move) -> str:
+        if self._paused:
+            return self._ignored(message)
+        try:
+            after = self._game.position.play(move)
+        except IllegalMoveError as error:
+            self._show(replace(self._scene, message=sentence(str(error)), tone="try", announce="", timing="keep"))
+            return "ignored"
+        self._write(self._event(move.kind.value, message, timed=True))
+        if move.kind is MoveKind.DRAW:
+            self._play(move, message, None, drawn_text(after), drawn_text(after, heard=True))
+        else:
+            self._play(move, message, None, f"The waste is turned over. Pass {after.pass_number} begins.")
+        return "done"
+
+    def _undo(self, message: _Message) -> str:
+        if not self._game.can_undo:
+            return self._say("There is nothing to undo yet.")
+        trial = Game.from_dict(self._game.to_dict())
+        after = trial.undo()
+        self._write(self._event("undo", message, after=after, timed=True))
+        if self._game.finished:
+            self._game.undo()
+            self._show(Scene(message="The game goes on."))
+            return "done"
+        self._game.undo()
+        first = self._firsts.pop() if self._firsts else None
+        self._undone_firsts.append(first)
+        self._assistance = "none"
+        back = self._game.rules.name == "cardems" and first is not None
+        self._show(Scene(message="Taken back.", selected=(first,) if back and first else ()))
+        return "done"
+
+    def _redo(self, message: _Message) -> str:
+        if not self._game.can_redo:
+            return self._say("There is nothing to redo.")
+        trial = Game.from_dict(self._game.to_dict())
+        after = trial.redo()
+        self._write(self._event("redo", message, after=after, timed=True))
+        position = self._game.redo()
+        self._firsts.append(self._undone_firsts.pop() if self._undone_firsts else None)
+        self._assistance = "none"
+        self._after_change(message, "Played again.", "calm", "", position)
+        return "done"
+
+    def _hint(self, message: _Message) -> str:
+        if not self.modes.hints or self._game.outcome is not Outcome.PLAYING or self._paused:
+            return self._say("A hint is not to be had now.")
+        position = self._game.position
+        move = self._hint_of(position) if self._hint_of else None
+        if move is None or move not in position.legal_moves():
+            move = self._game.hint()
+        self._write(self._event("hint", message, move.cards if move else (), timed=True))
+        if move is None:
+            self._show(Scene(message="There is no move to point at. Undo some steps, or take a new deal."))
+            self._look_back()
+            return "done"
+        self._assistance = "hint"
+        heard = " and ".join(spoken(card) for card in move.cards)
+        self._show(Scene(message=move_text(move), hint=move, announce=f"Hint: {heard or move_text(move)}"))
+        return "done"
+
+    def _restart(self, message: _Message) -> str:
+        return self._another(message, self._game.deal, "Again from the start.")
+
+    def _new(self, message: _Message) -> str:
+        return self._another(message, self._next_deal(), "")
+
+    def _another(self, message: _Message, deal: Deal, text: str) -> str:
+        if self._index and self._game.outcome is Outcome.PLAYING:
+            self._write(self._event("end", message, outcome="stopped", reason="another_game"))
+        old = self._game
+        if _PLAYING.get(self._game_id) is self:
+            del _PLAYING[self._game_id]
+        again = deal == old.deal and self._index > 0
+        self._begin(Game(old.rules, deal, auto_kings=self.modes.kings == "auto"), new_id())
+        self._replay = self._replay or again
+        self._claim()
+        words = welcome(self._game, self.modes)
+        self._show(Scene(message=f"{text} {words}".strip(), announce=f"{text or 'New deal.'} {words}"))
+        return "done"
+
+    def _finish(self, message: _Message) -> str:
+        if self._game.outcome is not Outcome.PLAYING:
+            return self._say("The game has ended.")
+        self._write(self._event("end", message, outcome="stopped", reason="done"))
+        self._game.finish()
+        self._show(Scene(message="Done. Undo goes on with this game.", tone="end", end=self._end_lines()))
+        return "done"
+
+    def _pause(self, message: _Message) -> str:
+        if self._paused or self._game.outcome is not Outcome.PLAYING:
+            return self._say("There is nothing to pause.")
+        self._write(self._event("pause", message))
+        self._paused = True
+        self._show(replace(self._scene, message="Paused.", tone="calm", announce="", timing="keep"))
+        return "done"
+
+    def _go_on(self, message: _Message) -> str:
+        if not self._paused:
+            return self._say("The game is not paused.")
+        self._write(self._event("resume", message))
+        self._paused = False
+        self._show(replace(self._scene, message="On we go.", tone="calm", announce="", timing="keep"))
+        return "done"
+
+    def _heard_away(self, message: _Message, gone: bool) -> str:
+        if self._index == 0 or gone == self._away:
+            return "ignored"
+        self._away = gone
+        self._write(self._event("focus_lost" if gone else "focus_back", message))
+        return "done"
+
+    def _say(self, text: str) -> str:
+        self._show(replace(self._scene, message=text, tone="calm", announce="", timing="keep"))
+        return "ignored"
+
+    def _set(self, name: str, value: object) -> str:
+        if name not in PANEL or not self.modes.settings:
+            raise ValueError(f"{name!r} cannot be changed on the board")
+        self.modes = self.modes.changed(**{name: value})
+        self._show(replace(self._scene, announce="Setting changed", timing="keep"))
+        return "done"
+
+    # Looking back from a lost game
+
+    def _look_back(self) -> None:
+        """Ask, without holding up the board, how many steps back a way to win is still open."""
+        if self._dead is None:
+            return
+        number, dead = self._number, self._dead
+        trial = Game.from_dict(self._game.to_dict())
+        threading.Thread(target=self._find_way, args=(trial, dead, number), daemon=True).start()
+
+    def _find_way(self, trial: Game, dead: Callable[[Position], bool | None], number: int) -> None:
+        back = 0
+        while True:
+            answer = dead(trial.position)
+            if answer is None:
+                text = "No way is found from here in good time." if back == 0 else ""
+                break
+            if not answer:
+                steps = "1 step" if back == 1 else f"{back} steps"
+                text = f"There was still a way {steps} ago: undo {back}, or try this deal again." if back else ""
+                break
+            if not trial.can_undo:
+                text = "This deal cannot be cleared by anyone: every way has been tried. Take a new one."
+                break
+            trial.undo()
+            back += 1
+        with self._lock:
+            if text and self._number == number and self.comm is not None:
+                self.notice = {"number": number, "text": text}
+
+    # Without a widget: in a saved notebook, on a page that shows no widgets
+
+    def _fallback_text(self) -> str:
+        return f"{position_text(self._game.position)}\n{self._way_on()}"
+
+    def _way_on(self) -> str:
+        made = len(self._game.moves)
+        moves = "1 move" if made == 1 else f"{made} moves"
+        state = f"{game_code(self._game)}, {moves} made, score {self._game.position.score}"
+        start = f"{state}. To go on, run this cell again"
+        if self._index == 0:
+            return f"{start}."
+        return f'{start}, or in any notebook: play(resume="{self._game_id}").'
+
+    def _fallback_html(self) -> str:
+        return (
+            f'<figure class="pl-fallback" data-board="{self._deal_id}" style="margin:0">'
+            f"{position_svg(self._game.position)}<figcaption>{escape(self._way_on())}</figcaption></figure>"
+        )
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if bundle is None:
+            return None
+        data, metadata = bundle
+        with self._lock:
+            return {**data, "text/plain": self._fallback_text(), "text/html": self._fallback_html()}, metadata
+
+    def _ipython_display_(self) -> None:
+        """Show the board and, beside it, the picture that a saved notebook keeps; the page hides it under a board."""
+        from IPython.display import HTML, display
+
+        bundle = self._repr_mimebundle_()
+        if bundle is None:
+            return
+        data, metadata = bundle
+        display(data, metadata=metadata, raw=True)
+        name = f"{self._deal_id}-{len(self._displays)}"
+        self._displays.append(name)
+        display(HTML(self._fallback_html()), display_id=name)
+
+    def _refresh_displays(self) -> None:
+        if not self._displays:
+            return
+        from IPython.display import HTML, update_display
+
+        for name in self._displays:
+            update_display(HTML(self._fallback_html()), display_id=name)
+
+
+class _NotSavedError(RuntimeError):
+    """The callable that writes events raised."""
+
+
+class _Message:
+    """One message of a page, its parts read with care: a page is outside our walls."""
+
+    def __init__(self, page: str, n: int, content: Mapping[str, Any]) -> None:
+        self.page = page
+        self.n = n
+        self.number = content.get("number")
+        readings = content.get("times")
+        self._readings = readings if isinstance(readings, Mapping) else {}
+        self._content = content
+
+    @property
+    def cards(self) -> tuple[Card, ...]:
+        named = self._content.get("cards")
+        if not isinstance(named, (list, tuple)) or not 1 <= len(named) <= 2:
+            raise ValueError(f"a try names one card or two, not {named!r}")
+        return tuple(Card.parse(str(name)) for name in named)
+
+    @property
+    def times(self) -> ResponseTimes:
+        return response_times(self._readings)
+
+    @property
+    def t_second(self) -> float:
+        value = self._readings.get("t_second")
+        return float(value) if isinstance(value, (int, float)) else float("nan")
+
+    @property
+    def input(self) -> str | None:
+        value = self._content.get("input")
+        return value if value in ("mouse", "touch", "keyboard") else None
+
+    @property
+    def zone(self) -> str | None:
+        value = self._content.get("tz")
+        return value if isinstance(value, str) and 0 < len(value) <= 64 else None
+
+
+def _random_deal(rules: Rules) -> Deal:
+    return Deal.from_seed(secrets.randbelow(_SEED_BELOW), rules.target)
+
+
+def _deal(rules: str | Mapping[str, Any] | Rules | None, deal: Deal | int | str | None) -> tuple[Rules, Deal]:
+    """The rules and the deal from what a caller gives."""
+    if isinstance(deal, str) and len(deal.split()) <= 2 and "-" in deal:
+        name, seed = parse_deal_code(deal)
+        chosen = rule_set(name if rules is None else rules)
+        return chosen, Deal.from_seed(seed, chosen.target)
+    chosen = rule_set("classic" if rules is None else rules)
+    if deal is None:
+        return chosen, _random_deal(chosen)
+    if isinstance(deal, str):
+        return chosen, Deal.from_text(deal, chosen.target)
+    if isinstance(deal, Deal):
+        return chosen, deal
+    return chosen, Deal.from_seed(deal, chosen.target)

@@ -1,0 +1,192 @@
+"""From the log back to the game: the position, undo and redo as they were, and what earlier games were worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from pyramid_lab.core import DRAW, REDEAL, Card, Deal, Game, InvalidDealError, Move, parse_deal_code
+from pyramid_lab.log.events import Event, rules_of
+
+AUTO_KINGS = "auto_kings"
+REPLAY = "replay"
+_AWAY = {"pause": "resume", "focus_lost": "focus_back"}
+
+
+class ResumeError(ValueError):
+    """The log has no such game, or holds something that cannot be played again; the message says which event."""
+
+
+@dataclass(slots=True)
+class Resumed:
+    """A game as the log left it.
+
+    Attributes:
+        game: with its position, undo and redo.
+        events: how many events of it the log holds.
+        last: the latest of them.
+        active_ms: time played so far, in ms, without pauses and time away.
+        firsts: for each step that undo takes back, the card chosen first (``None`` for a draw or redeal).
+    """
+
+    game: Game
+    events: int
+    last: Event
+    active_ms: int
+    firsts: list[Card | None] = field(default_factory=list)
+
+
+def resume_game(game_id: str, events: Iterable[Event]) -> Resumed:
+    """Play the logged events of one game again.
+
+    Args:
+        game_id: which game; other events are passed over.
+        events: in any order.
+
+    Raises:
+        ResumeError: no event of this game, none that tells the deal, or one that cannot be played.
+    """
+    own = sorted((event for event in events if event.game_id == game_id), key=lambda event: event.event_index)
+    if not own:
+        raise ResumeError(f"the log holds no game {game_id!r}")
+    first = own[0]
+    rules = rules_of(first.rule_set)
+    kings = first.event_type == "deal" and AUTO_KINGS in (first.assistance or "").split()
+    game = Game(rules, _deal_of(first, rules.target), auto_kings=kings)
+    firsts: list[Card | None] = []
+    undone: list[Card | None] = []
+    for event in own:
+        try:
+            if event.event_type == "attempt" and event.outcome == "correct":
+                cards = [Card.parse(text) for text in (event.first_card, event.second_card) if text]
+                game.play(Move.discard(*cards))
+                firsts.append(cards[0])
+                undone.clear()
+            elif event.event_type in ("draw", "redeal"):
+                game.play(DRAW if event.event_type == "draw" else REDEAL)
+                firsts.append(None)
+                undone.clear()
+            elif event.event_type == "undo":
+                game.undo()
+                undone.append(firsts.pop())
+            elif event.event_type == "redo":
+                game.redo()
+                firsts.append(undone.pop())
+        except (ValueError, IndexError) as error:
+            raise ResumeError(
+                f"event {event.event_index} ({event.event_type}) of game {game_id} cannot be played: {error}"
+            ) from error
+    return Resumed(game, own[-1].event_index + 1, own[-1], active_ms(own), firsts)
+
+
+def _deal_of(event: Event, target: int) -> Deal:
+    """The deal of an event, with its seed if the log tells it."""
+    deal = Deal.from_text(event.deal, target)
+    for word in (event.reason or "").split() if event.event_type == "deal" else ():
+        try:
+            _, seed = parse_deal_code(word)
+        except InvalidDealError:
+            continue
+        if Deal.from_seed(seed, target) == deal:
+            return Deal.from_seed(seed, target)
+    return deal
+
+
+def active_ms(events: Iterable[Event]) -> int:
+    """Time played in ms: from the first move to the last event of one game, without pauses and time away.
+
+    Args:
+        events: of one game, in order.
+    """
+    started: datetime | None = None
+    last: datetime | None = None
+    total = 0.0
+    away: set[str] = set()
+    for event in events:
+        if event.event_type == "deal":
+            continue
+        if last is not None and not away:
+            total += max(0.0, (event.t_utc - last).total_seconds())
+        if event.event_type in _AWAY:
+            away.add(_AWAY[event.event_type])
+        else:
+            away.discard(event.event_type)
+        started = started or event.t_utc
+        last = event.t_utc
+    return round(total * 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The best that one student has done with one rule set and redeal setting; ``None`` before the first.
+
+    Attributes:
+        games: games begun.
+        wins: games won.
+        best_score: the highest final score.
+        fastest_win_ms: the shortest time of a win, in ms, without pauses and time away.
+        fewest_moves: the fewest moves of a win.
+    """
+
+    games: int = 0
+    wins: int = 0
+    best_score: int | None = None
+    fastest_win_ms: int | None = None
+    fewest_moves: int | None = None
+
+
+def records(events: Iterable[Event], student_id: str, rule_set: str) -> Records:
+    """The records of one student for one rule set; another redeal setting is another rule set text.
+
+    Args:
+        events: of any students and games.
+        student_id: whose records.
+        rule_set: as :func:`~pyramid_lab.log.events.rules_text` writes it.
+    """
+    games: dict[str, list[Event]] = {}
+    for event in events:
+        if event.student_id == student_id and event.rule_set == rule_set:
+            games.setdefault(event.game_id, []).append(event)
+    found = Records(games=len(games))
+    for own in games.values():
+        own.sort(key=lambda event: event.event_index)
+        ends = [event for event in own if event.event_type == "end"]
+        if not ends:
+            continue
+        end = ends[-1]
+        won = end.outcome == "won"
+        found = Records(
+            games=found.games,
+            wins=found.wins + won,
+            best_score=_better(found.best_score, end.score, max),
+            fastest_win_ms=_better(found.fastest_win_ms, active_ms(own) if won else None, min),
+            fewest_moves=_better(found.fewest_moves, _moves(own) if won else None, min),
+        )
+    return found
+
+
+def _better(old: int | None, new: int | None, choose: Callable[[int, int], int]) -> int | None:
+    if old is None or new is None:
+        return new if old is None else old
+    return choose(old, new)
+
+
+def _moves(events: Iterable[Event]) -> int:
+    """Moves that stand at the end of a game: those taken back do not count."""
+    count = 0
+    for event in events:
+        if event.event_type in ("draw", "redeal", "redo") or (
+            event.event_type == "attempt" and event.outcome == "correct"
+        ):
+            count += 1
+        elif event.event_type == "undo":
+            count -= 1
+    return count
+
+
+def was_played(events: Iterable[Event], student_id: str, deal: Deal, rule_set: str) -> bool:
+    """Whether the student has begun this deal under these rules before."""
+    return any(
+        event.student_id == student_id and event.deal == deal.text and event.rule_set == rule_set for event in events
+    )
