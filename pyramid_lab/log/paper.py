@@ -293,45 +293,37 @@ class _Step:
 def _read(start: Position, rows: Sequence[PaperRow]) -> list[_Step]:
     """Decide for each row which cards it means and which turns came before it.
 
-    Ranks without suits are read so that as many rows as can be come before the first impossible one; then so for the
-    rows after it. When too many ways have been tried, each row is read by itself.
+    Ranks without suits are read so that as few rows as can be are impossible. When too many ways have been tried, each
+    row is read by itself.
     """
-    steps: list[_Step] = []
-    position = start
     left = _READINGS
-    while len(steps) < len(rows):
-        path, position, left = _longest(position, rows[len(steps) :], left)
-        steps += path
-        if len(steps) < len(rows):
-            step, position = next(_options(position, rows[len(steps)]))
-            steps.append(step)
-    return steps
 
-
-def _longest(position: Position, rows: Sequence[PaperRow], left: int) -> tuple[list[_Step], Position, int]:
-    """The longest run of possible rows from here on, the position after it, and how many tries are left."""
-    path: list[_Step] = []
-    best: tuple[list[_Step], Position] = ([], position)
-
-    def follow(now: Position) -> bool:
-        nonlocal best, left
-        if len(path) > len(best[0]):
-            best = (list(path), now)
-        if len(path) == len(rows):
-            return True
-        for step, after in _options(now, rows[len(path)]):
+    def follow(position: Position, number: int, impossible: int) -> list[_Step] | None:
+        nonlocal left
+        if number == len(rows):
+            return []
+        for step, after in _options(position, rows[number]):
             left -= 1
-            if left < 0:
-                return True
-            if step.possible:
-                path.append(step)
-                if follow(after):
-                    return True
-                path.pop()
-        return False
+            spare = impossible - (not step.possible)
+            if left < 0 or spare < 0:
+                return None
+            rest = follow(after, number + 1, spare)
+            if rest is not None:
+                return [step, *rest]
+        return None
 
-    follow(position)
-    return *best, max(left, 0)
+    for impossible in range(len(rows) + 1):
+        whole = follow(start, 0, impossible)
+        if whole is not None:
+            return whole
+        if left < 0:
+            break
+    steps = []
+    position = start
+    for row in rows:
+        step, position = next(_options(position, row))
+        steps.append(step)
+    return steps
 
 
 def _options(position: Position, row: PaperRow) -> Iterator[tuple[_Step, Position]]:
