@@ -10,9 +10,11 @@ import os
 import shutil
 import socket
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 import platformdirs
@@ -211,7 +213,7 @@ def _run_jupyterlab(folder: Path, *, first: str, port: int | None, browser: bool
         f"--ServerApp.root_dir={folder}",
         f"--ServerApp.open_browser={browser}",
         "--ServerApp.answer_yes=True",
-        "--ServerApp.log_level=WARN",
+        "--Application.log_level=ERROR",
         f"--LabApp.default_url=/lab/tree/{first}",
         # Nothing here calls the network: no news, no search for updates or extensions.
         "--LabApp.news_url=None",
@@ -222,7 +224,17 @@ def _run_jupyterlab(folder: Path, *, first: str, port: int | None, browser: bool
         arguments += [f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         arguments.append("--ServerApp.allow_root=True")
-    server = LabApp.initialize_server(argv=arguments)
-    click.echo(f"Pyramid Lab is at {server.display_url.splitlines()[0]}")
+    with warnings.catch_warnings(record=True):  # Jupyter's extensions warn each other; a tutor can do nothing about it
+        server = LabApp.initialize_server(argv=arguments)
+    server.web_app.settings["page_config_hook"] = _without_news
     click.echo("Keep this window open while you teach; Ctrl+C here ends it.")
-    server.start()
+    server.start()  # prints the address
+
+
+def _without_news(handler: Any, page_config: dict[str, Any]) -> dict[str, Any]:
+    # JupyterLab asks each new user about its news, also where there is none to fetch: not a child's business.
+    page_config["disabledExtensions"] = [
+        *page_config.get("disabledExtensions", []),
+        "@jupyterlab/apputils-extension:announcements",
+    ]
+    return page_config

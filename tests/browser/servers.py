@@ -5,6 +5,7 @@ Every server gets a home of its own: nobody's settings, kernels, documents or lo
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import signal
@@ -20,7 +21,8 @@ from typing import Any, Literal
 import nbformat
 from playwright.sync_api import Page, expect
 
-Kind = Literal["lab", "notebook", "voila"]
+# "command" is JupyterLab as `pyramid-lab` itself opens it.
+Kind = Literal["lab", "notebook", "voila", "command"]
 
 START_SECONDS = 90
 PAGE_MS = 60_000
@@ -49,7 +51,8 @@ class Server:
     @property
     def environment(self) -> dict[str, str]:
         """The server's environment: no folder outside its home."""
-        return {**os.environ, **home_environment(self.home)}
+        source = str(Path(__file__).parents[2])  # the package under test, whatever folder a program runs in
+        return {**os.environ, **home_environment(self.home), "PYTHONPATH": source}
 
     @property
     def pid(self) -> int:
@@ -115,6 +118,14 @@ class Server:
         return notebook
 
     def _command(self) -> list[str]:
+        if self.kind == "command":
+            settings = {"LabApp": {"expose_app_in_browser": True}, "IdentityProvider": {"token": self.token}}
+            config = self.home / "jupyter-config"
+            config.mkdir(exist_ok=True)
+            for app in ("jupyter_server", "jupyter_lab"):
+                (config / f"{app}_config.json").write_text(json.dumps(settings), encoding="utf-8")
+            start = [sys.executable, "-m", "pyramid_lab", "--no-browser", "--port", str(self.port)]
+            return [*start, "--folder", str(self.root), *self.options]
         if self.kind == "voila":
             return [
                 sys.executable,
@@ -169,8 +180,9 @@ class NotebookPage:
 
     @property
     def address(self) -> str:
-        path = {"lab": "/lab/tree/", "notebook": "/notebooks/", "voila": "/voila/render/"}[self.server.kind]
-        fresh = "&reset" if self.server.kind == "lab" else ""
+        kind = self.server.kind
+        path = {"notebook": "/notebooks/", "voila": "/voila/render/"}.get(kind, "/lab/tree/")
+        fresh = "&reset" if kind in ("lab", "command") else ""
         return f"{self.server.url}{path}{self.name}?token={self.server.token}{fresh}"
 
     def load(self) -> None:
