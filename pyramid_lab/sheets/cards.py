@@ -22,7 +22,9 @@ OFFSET_LIMIT: Final = 3.0
 
 # Room above and below the cards for the crop marks and for the line with the ruler, in mm.
 _STRIP: Final = 7.0
-_WORDS: Final = "one two three four five six seven eight nine ten eleven twelve thirteen".split()
+_WORDS: Final = (
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +47,7 @@ def _grid(paper: Paper, width: float) -> _Grid:
     height = width * CARD_HEIGHT / CARD_WIDTH
     columns = int((paper.width - 2 * MARGIN) // width)
     rows = int((paper.height - 2 * (MARGIN + _STRIP)) // height)
-    return _Grid(
-        columns, rows, (paper.width - columns * width) / 2, (paper.height - rows * height) / 2, width, height
-    )
+    return _Grid(columns, rows, (paper.width - columns * width) / 2, (paper.height - rows * height) / 2, width, height)
 
 
 def _turned_over(place: int, grid: _Grid, duplex: str) -> int:
@@ -64,9 +64,7 @@ def _turned_over(place: int, grid: _Grid, duplex: str) -> int:
 def _checked_duplex(duplex: str, offset: tuple[float, float]) -> None:
     if duplex not in DUPLEX:
         raise SheetError(f"no way of turning {duplex!r}; a sheet is turned over its {' or its '.join(DUPLEX)}")
-    if len(offset) != 2 or not all(
-        isinstance(part, (int, float)) and abs(part) <= OFFSET_LIMIT for part in offset
-    ):
+    if len(offset) != 2 or not all(isinstance(part, (int, float)) and abs(part) <= OFFSET_LIMIT for part in offset):
         raise SheetError(f"an offset is two numbers of mm, right and down, up to {OFFSET_LIMIT:g} each, not {offset!r}")
 
 
@@ -131,9 +129,7 @@ def cards(
     return _sheet(f"Cards to cut out, {style}", chosen, grid, pages, offset, style, letters)
 
 
-def duplex_test(
-    paper: str = "a4", *, duplex: str = "long-edge", offset: tuple[float, float] = (0.0, 0.0)
-) -> Sheet:
+def duplex_test(paper: str = "a4", *, duplex: str = "long-edge", offset: tuple[float, float] = (0.0, 0.0)) -> Sheet:
     """One sheet to print on both sides before a whole pack: numbered places with crosses.
 
     Hold it to the light. Each number meets itself if ``duplex`` is right; how far the crosses miss is the offset to

@@ -97,7 +97,7 @@ def rules_card(rules: str | Rules = "table", paper: str = "a4") -> Sheet:
             "picture": "free",
             "head": "Is it free?",
             "text": "A card is free when no card lies on it.",
-            "alt": "Three cards: two side by side with a tick, free; one half under both of them with a cross, covered.",
+            "alt": "Three cards: two side by side with a tick, free; one under both of them with a cross, covered.",
         },
         _turn_step(found),
         {
@@ -129,9 +129,8 @@ def _alone(target: int) -> str:
 
 def _turn_step(rules: Rules) -> dict[str, str]:
     if rules.piles == 3:
-        words = (
-            "Turn three cards, one on each pile, always in the same order. The top card of each pile is free"
-            + (", and two tops may go together." if rules.piles_pair else ".")
+        words = "Turn three cards, one on each pile, always in the same order. The top card of each pile is free" + (
+            ", and two tops may go together." if rules.piles_pair else "."
         )
         alt = "The stock, face down, and an arrow to three piles, face up, numbered 1, 2, 3."
     else:

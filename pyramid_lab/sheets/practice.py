@@ -43,7 +43,7 @@ def read_fact(text: str, target: int = 13) -> Fact:
         low, high = sorted(part for part in parts if part is not None)
         if (low, high) in facts_to(target):
             return low, high
-    known = ", ".join(f"{low}+{high}" for low, high in facts_to(target))
+    known = ", ".join(f"{rank_label(low)}+{rank_label(high)}" for low, high in facts_to(target))
     raise SheetError(f"{text!r} is no fact of {target}; they are {known}")
 
 
@@ -62,8 +62,8 @@ def practice(
     """Practice of the facts, and a page with the answers. Every fact comes once before any comes again.
 
     Args:
-        kind: ``"missing"`` (5 + _ = 13), ``"total"`` (add, and tick what makes the target; near misses are mixed in), or
-            ``"family"`` (three numbers, four sums).
+        kind: ``"missing"`` (5 + _ = 13), ``"total"`` (add, and tick what makes the target; near misses are mixed in),
+            or ``"family"`` (three numbers, four sums).
         seed: 0 to 2**64 - 1; the same seed gives the same sheet.
         count: of problems, 1 to 240; ``None`` for as many as fill a page.
         target: 10 to 13.

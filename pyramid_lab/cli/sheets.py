@@ -1,0 +1,225 @@
+"""``pyramid-lab print``: sheets as PDF files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
+
+import click
+
+from pyramid_lab.core.deal import SEED_LIMIT, InvalidDealError
+from pyramid_lab.core.position import InvalidMoveError, InvalidPositionError
+from pyramid_lab.core.rules import RULE_SETS, RulesError
+
+if TYPE_CHECKING:
+    from pyramid_lab.sheets import Sheet
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+SEED: Final = click.IntRange(0, SEED_LIMIT - 1)
+
+
+def _plainly(command: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Say bad input in one line instead of a traceback."""
+
+    @wraps(command)
+    def run(*arguments: _P.args, **options: _P.kwargs) -> _R:
+        from pyramid_lab.sheets import SheetError
+
+        try:
+            return command(*arguments, **options)
+        except (SheetError, InvalidDealError, InvalidMoveError, InvalidPositionError, RulesError) as error:
+            raise click.ClickException(str(error)) from None
+
+    return run
+
+
+def _paper(*names: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    return click.option(
+        "--paper", type=click.Choice(names, case_sensitive=False), default=names[0], show_default=True, help="Paper."
+    )
+
+
+_desk_paper = _paper("a4", "letter")
+_rules = click.option("--rules", metavar="NAME", help=f"Rule set: {', '.join(RULE_SETS)}.")
+_letters = click.option("--letters", is_flag=True, help="Print C, D, H or S beside every suit sign.")
+_fonts = click.option(
+    "--fonts",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="A folder with more fonts, for letters that the sheets' own type lacks.",
+)
+_name = click.option("--name", default="", help="Whose sheet it is.")
+_size = click.option(
+    "--size",
+    type=click.Choice(["normal", "large"]),
+    default="normal",
+    show_default=True,
+    help="large: landscape, cards over 30 mm wide.",
+)
+
+
+def _out(default: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    return click.option(
+        "--out",
+        type=click.Path(path_type=Path),
+        default=default,
+        show_default=True,
+        help="The PDF to write; one that is there is replaced.",
+    )
+
+
+def _save(sheet: Sheet, out: Path) -> None:
+    click.echo(f"{sheet.save(out)} is ready. Print it at 100 %.")
+
+
+@click.group(name="print")
+def print_group() -> None:
+    """Print deals, answer keys, cards, mats, recording sheets, practice and rules.
+
+    Every sheet is a PDF. Print it at 100 % (not "fit to page") and lay a ruler on the 50 mm bar to check.
+    """
+
+
+@print_group.command()
+@click.argument("deal", metavar="DEAL")
+@_rules
+@_desk_paper
+@_size
+@_letters
+@_name
+@_fonts
+@_out("deal.pdf")
+@_plainly
+def deal(deal: str, out: Path, **options: Any) -> None:
+    """The deal to lay out: the pyramid, the stock, and the order of the pack.
+
+    DEAL is a seed (17), a code (table-17-U), or the cards in order ("6d 5h ...").
+    """
+    from pyramid_lab.sheets import deal_sheet
+    from pyramid_lab.sheets.sheet import writable
+
+    _save(deal_sheet(_deal(deal), **options), writable(out))
+
+
+def _deal(text: str) -> int | str:
+    return int(text) if text.isdecimal() else text
+
+
+@print_group.command()
+@_desk_paper
+@click.option(
+    "--style",
+    type=click.Choice(["plain", "large", "words"]),
+    default="plain",
+    show_default=True,
+    help="large: one great index; words: the value in words too (J 11, Q 12, K 13).",
+)
+@click.option("--width", type=float, default=63.5, show_default=True, help="Width of a card in mm, 30 to 63.5.")
+@click.option("--target", type=click.IntRange(10, 13), default=13, show_default=True, help="What pairs make.")
+@_letters
+@click.option("--backs/--no-backs", default=True, show_default=True, help="A page of backs after each page of cards.")
+@click.option(
+    "--duplex",
+    type=click.Choice(["long-edge", "short-edge"]),
+    default="long-edge",
+    show_default=True,
+    help="The edge over which the printer turns the sheet.",
+)
+@click.option(
+    "--offset",
+    type=(float, float),
+    default=(0.0, 0.0),
+    show_default=True,
+    metavar="RIGHT DOWN",
+    help="Move the backs by so many mm.",
+)
+@click.option("--test-sheet", is_flag=True, help="One numbered sheet, to find --duplex and --offset of a printer.")
+@_out("cards.pdf")
+@_plainly
+def cards(test_sheet: bool, out: Path, **options: Any) -> None:
+    """Cards to cut out, 63.5 x 88.9 mm, with backs."""
+    from pyramid_lab import sheets
+    from pyramid_lab.sheets.sheet import writable
+
+    if test_sheet:
+        made = sheets.duplex_test(options["paper"], duplex=options["duplex"], offset=options["offset"])
+    else:
+        made = sheets.cards(**options)
+    _save(made, writable(out))
+
+
+@print_group.command()
+@_paper("a3", "a4", "letter", "tabloid")
+@_rules
+@click.option(
+    "--card-width",
+    type=float,
+    metavar="MM",
+    help="Width of the cards you play with, 30 to 63.5; the mat comes in parts if one sheet is too small.",
+)
+@_out("mat.pdf")
+@_plainly
+def mat(paper: str, rules: str | None, card_width: float | None, out: Path) -> None:
+    """A mat to play on, for one waste pile or three (--rules three-pile)."""
+    from pyramid_lab import sheets
+    from pyramid_lab.sheets.sheet import writable
+
+    _save(sheets.mat(paper, rules or "table", card_width=card_width), writable(out))
+
+
+@print_group.command()
+@_desk_paper
+@click.option("--time", is_flag=True, help="A column for the seconds.")
+@click.option("--rows", type=int, default=30, show_default=True, help="1 to 60.")
+@click.option("--deal", metavar="DEAL", help="Seed, code or cards of the deal that is played.")
+@_rules
+@_name
+@_fonts
+@_out("recording.pdf")
+@_plainly
+def recording(deal: str | None, out: Path, **options: Any) -> None:
+    """Rows for the pairs of a table game; they can be typed in again later."""
+    from pyramid_lab.sheets import recording_sheet
+    from pyramid_lab.sheets.sheet import writable
+
+    _save(recording_sheet(deal=None if deal is None else _deal(deal), **options), writable(out))
+
+
+@print_group.command()
+@click.argument("kind", type=click.Choice(["missing", "total", "family"]), default="missing")
+@click.option("--seed", type=SEED, default=1, show_default=True, help="The same seed gives the same sheet.")
+@click.option("--count", type=int, help="How many problems, 1 to 240. Without it: as many as fill a page.")
+@click.option("--target", type=click.IntRange(10, 13), default=13, show_default=True, help="What pairs make.")
+@click.option("--fact", "facts", multiple=True, metavar="FACT", help="Only this fact, such as 5+8; may be repeated.")
+@click.option("--ranks", is_flag=True, help="Write A, J, Q, K for 1, 11, 12, 13.")
+@_desk_paper
+@_name
+@_fonts
+@_out("practice.pdf")
+@_plainly
+def practice(kind: str, out: Path, **options: Any) -> None:
+    """Fact practice with its key.
+
+    KIND is missing (5 + _ = 13), total (add, and tick what makes 13) or family (three numbers, four sums).
+    """
+    from pyramid_lab import sheets
+    from pyramid_lab.sheets.sheet import writable
+
+    _save(sheets.practice(kind, **options), writable(out))
+
+
+@print_group.command(name="rules-card")
+@_rules
+@_desk_paper
+@_out("rules-card.pdf")
+@_plainly
+def rules_card(rules: str | None, paper: str, out: Path) -> None:
+    """The rules for the child, in a few words and pictures."""
+    from pyramid_lab import sheets
+    from pyramid_lab.sheets.sheet import writable
+
+    _save(sheets.rules_card(rules or "table", paper), writable(out))
