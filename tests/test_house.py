@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "board": {"core", "log.events"},
     "sheets": {"core", "solver"},
     "insight": {"core", "log"},
-    "lesson": {"core", "solver", "board", "log", "insight", "sheets"},
+    "lesson": {"core", "solver", "board", "log", "insight", "sheets", "lesson_review"},
     "lesson_review": {"core", "log", "insight"},
     "classroom": {"core", "log", "board", "insight", "lesson"},
     "cli": {"core", "solver", "board", "log", "insight", "sheets", "lesson", "classroom"},

@@ -2,7 +2,7 @@
 
 from pyramid_lab.board.board import Board
 from pyramid_lab.board.modes import ModeError, Modes
-from pyramid_lab.board.replay import Records, ResumeError
+from pyramid_lab.board.replay import ResumeError
 from pyramid_lab.board.times import ResponseTimes, response_times
 
-__all__ = ["Board", "ModeError", "Modes", "Records", "ResponseTimes", "ResumeError", "response_times"]
+__all__ = ["Board", "ModeError", "Modes", "ResponseTimes", "ResumeError", "response_times"]

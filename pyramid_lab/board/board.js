@@ -26,7 +26,8 @@
  *   slip: boolean, clock: {ms: number, running: boolean} | null, look: LookView, settings: SettingView[],
  *   end: {title: string, lines: string[], won: boolean} | null}} View
  *
- * @typedef {{number: number, text: string}} Notice
+ * A line under the board, shown with one view, or with all if it has no number.
+ * @typedef {{number: number | null, text: string}} Notice
  *
  * What a click tells about time: milliseconds of this page's steady clock, never to be compared across pages.
  * @typedef {{start: "shown" | "select" | "reshown" | "none", t_shown: number | null, t_first: number | null,
@@ -796,12 +797,15 @@ function createView(model, host, line) {
     },
     { ...on, capture: true },
   );
-  root.addEventListener(
+  // At the window, before the page: Notebook 7 takes its shortcuts on the way down, where the root would come too late.
+  window.addEventListener(
     "keydown",
     (event) => {
+      const target = event.composedPath()[0];
+      if (!(target instanceof Node) || !root.contains(target)) return;
       const { key } = event;
       const command = event.ctrlKey || event.metaKey;
-      const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+      const typing = target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
       if (command && !event.altKey && !typing && /^[zy]$/i.test(key)) {
         event.preventDefault();
         event.stopPropagation();
@@ -845,7 +849,7 @@ function createView(model, host, line) {
       else if (lower === "p") act(view.paused ? "resume" : "pause", event);
       else if (letters[lower] && actionOf(letters[lower])) act(letters[lower], event);
     },
-    on,
+    { ...on, capture: true },
   );
 
   // Showing ---------------------------------------------------------------------------------------------------
@@ -1032,8 +1036,8 @@ function createView(model, host, line) {
 
   function showLink() {
     const link = line.link();
-    const told = model.get("notice");
-    const text = link === "live" ? (told && told.number === view.number ? told.text : "") : link === "waiting" ? TEXTS.waiting : TEXTS.lost;
+    const told = /** @type {Notice | undefined} */ (model.get("notice"));
+    const text = link === "live" ? (told?.text && (told.number === null || told.number === view.number) ? told.text : "") : link === "waiting" ? TEXTS.waiting : TEXTS.lost;
     mark(root, "data-link", link);
     notice.hidden = text === "";
     if (text !== "" && notice.textContent !== text) say(live, text);

@@ -19,10 +19,10 @@ from pyramid_lab.board.modes import PANEL, Modes
 from pyramid_lab.board.replay import (
     AUTO_KINGS,
     REPLAY,
-    Records,
+    SEED,
     Resumed,
     active_ms,
-    records,
+    best_of,
     resume_game,
     was_played,
 )
@@ -50,6 +50,7 @@ from pyramid_lab.core import (
     MoveKind,
     Outcome,
     Position,
+    Record,
     addend,
     parse_deal_code,
     rule_set,
@@ -68,6 +69,8 @@ _SEED_BELOW: Final = 1_000_000
 _ESM: Final = files("pyramid_lab.board").joinpath("board.js").read_text(encoding="utf-8")
 _CSS: Final = files("pyramid_lab.board").joinpath("board.css").read_text(encoding="utf-8")
 _GOES_ON: Final = "This game goes on in a newer board. Use that one; this one is only a picture now."
+
+History = Callable[[tuple[str, ...] | None], Iterable[Event]]
 
 # The board that plays a game in this process: a cell that is run again takes the game over.
 _PLAYING: Final[WeakValueDictionary[str, Board]] = WeakValueDictionary()
@@ -88,7 +91,8 @@ class Board(anywidget.AnyWidget):
         hint: the move to point at in a position; default: the first legal one in board order.
         dead: whether a position is proved to have no way to win: ``True``, ``False``, or ``None`` if not known in good
             time. Called in a thread of its own after a lost game.
-        history: gives the events logged so far, for records and to mark a replay of the same deal.
+        history: gives the events logged so far, of the types named or of all (``None``), for records and to mark a
+            replay of the same deal.
         next_deal: gives the deal of a new game; default: a random seed.
         now: gives the present time, aware.
         modes: any of :class:`~pyramid_lab.board.modes.Modes` by name, such as ``clock=True`` or ``ask="type"``.
@@ -112,7 +116,7 @@ class Board(anywidget.AnyWidget):
         session_id: str | None = None,
         hint: Callable[[Position], Move | None] | None = None,
         dead: Callable[[Position], bool | None] | None = None,
-        history: Callable[[], Iterable[Event]] | None = None,
+        history: History | None = None,
         next_deal: Callable[[], Deal] | None = None,
         now: Callable[[], datetime] | None = None,
         resumed: Resumed | None = None,
@@ -186,6 +190,11 @@ class Board(anywidget.AnyWidget):
             self._on_event = self._history = self._dead = self._hint_of = None
         super().close()
 
+    def inform(self, text: str) -> None:
+        """Show a line under the board until another takes its place; ``""`` takes it away."""
+        with self._lock:
+            self.notice = {"number": None, "text": text}
+
     # Beginning a game
 
     def _begin(self, game: Game, game_id: str, resumed: Resumed | None = None) -> None:
@@ -205,7 +214,7 @@ class Board(anywidget.AnyWidget):
         self._active_before = resumed.active_ms if resumed else 0
         self._active_events: list[Event] = []
         self._replay = self._history is not None and was_played(
-            self._history(), self.student_id, game.deal, rules_text(game.rules)
+            self._history(("deal",)), self.student_id, game.deal, rules_text(game.rules)
         )
 
     def _claim(self) -> None:
@@ -360,8 +369,8 @@ class Board(anywidget.AnyWidget):
         """Hand events on, the deal before the first of a game; those that could not be handed on go first next time."""
         if self._index == 0 and not self._owed:
             helps = [AUTO_KINGS] if self._game.auto_kings else []
-            code = game_code(self._game)
-            about = [code] if self._game.deal.seed is not None and " " not in code else []
+            seed = self._game.deal.seed
+            about = [] if seed is None else [f"{SEED}{seed}"]
             first = replace(
                 self._event("deal", None, assistance=" ".join(helps) or "none"),
                 event_id=self._deal_id,
@@ -462,20 +471,22 @@ class Board(anywidget.AnyWidget):
             lines.append(f"Score {status['score']} in {moves} moves.")
         elif won:
             lines.append(f"{moves} moves.")
-        best = self.records()
+        best = self.record()
         if self._replay:
             lines.append("You have played this deal before.")
-        if best is not None and best.wins and won:
+        if best is not None and won and best.fewest_moves is not None:
             lines.append(f"Fewest moves in a win: {best.fewest_moves}.")
+        if best is not None and best.fastest_win_ms is not None and won and self.modes.clock:
+            lines.append(f"Fastest win: {_minutes(best.fastest_win_ms)}.")
         if best is not None and best.best_score is not None and "score" in status:
-            lines.append(f"Your best score: {max(best.best_score, game.position.score)}.")
+            lines.append(f"Your best score: {best.best_score}.")
         return tuple(lines)
 
-    def records(self) -> Records | None:
-        """The student's records for this rule set and redeal setting; ``None`` without a history."""
+    def record(self) -> Record | None:
+        """The student's record for this rule set and redeal setting; ``None`` without a history."""
         if self._history is None:
             return None
-        return records(self._history(), self.student_id, rules_text(self._game.rules))
+        return best_of(self._history(None), self.student_id, self._game.rules)
 
     def _ignored(self, message: _Message) -> str:
         self._write(self._event("ignored", message, message.cards, timed=True))
@@ -796,6 +807,10 @@ class _Message:
     def zone(self) -> str | None:
         value = self._content.get("tz")
         return value if isinstance(value, str) and 0 < len(value) <= 64 else None
+
+
+def _minutes(ms: int) -> str:
+    return f"{ms // 60_000} min {ms // 1000 % 60} s"
 
 
 def _random_deal(rules: Rules) -> Deal:

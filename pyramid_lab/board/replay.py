@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from pyramid_lab.core import DRAW, REDEAL, Card, Deal, Game, InvalidDealError, Move, parse_deal_code
+from pyramid_lab.core import (
+    DRAW,
+    REDEAL,
+    Card,
+    Deal,
+    Game,
+    Move,
+    Outcome,
+    Record,
+    Rules,
+    record_key,
+)
 from pyramid_lab.log.events import Event, rules_of
 
 AUTO_KINGS = "auto_kings"
 REPLAY = "replay"
+SEED = "seed:"
+# The words that a deal event carries: AUTO_KINGS in `assistance`; in `reason` its seed (`seed:17`) and REPLAY.
 _AWAY = {"pause": "resume", "focus_lost": "focus_back"}
 
 
@@ -84,12 +97,9 @@ def _deal_of(event: Event, target: int) -> Deal:
     """The deal of an event, with its seed if the log tells it."""
     deal = Deal.from_text(event.deal, target)
     for word in (event.reason or "").split() if event.event_type == "deal" else ():
-        try:
-            _, seed = parse_deal_code(word)
-        except InvalidDealError:
-            continue
-        if Deal.from_seed(seed, target) == deal:
-            return Deal.from_seed(seed, target)
+        if word.startswith(SEED):
+            seeded = Deal.from_seed(int(word.removeprefix(SEED)), target)
+            return seeded if seeded == deal else deal
     return deal
 
 
@@ -117,59 +127,36 @@ def active_ms(events: Iterable[Event]) -> int:
     return round(total * 1000)
 
 
-@dataclass(frozen=True, slots=True)
-class Records:
-    """The best that one student has done with one rule set and redeal setting; ``None`` before the first.
-
-    Attributes:
-        games: games begun.
-        wins: games won.
-        best_score: the highest final score.
-        fastest_win_ms: the shortest time of a win, in ms, without pauses and time away.
-        fewest_moves: the fewest moves of a win.
-    """
-
-    games: int = 0
-    wins: int = 0
-    best_score: int | None = None
-    fastest_win_ms: int | None = None
-    fewest_moves: int | None = None
-
-
-def records(events: Iterable[Event], student_id: str, rule_set: str) -> Records:
-    """The records of one student for one rule set; another redeal setting is another rule set text.
+def best_of(events: Iterable[Event], student_id: str, rules: Rules) -> Record:
+    """What one student has done best under one rule set and redeal setting, from the log.
 
     Args:
         events: of any students and games.
         student_id: whose records.
-        rule_set: as :func:`~pyramid_lab.log.events.rules_text` writes it.
+        rules: the rules; games under another redeal setting do not count.
     """
+    key = record_key(rules)
+    keys: dict[str, str] = {}
     games: dict[str, list[Event]] = {}
     for event in events:
-        if event.student_id == student_id and event.rule_set == rule_set:
-            games.setdefault(event.game_id, []).append(event)
-    found = Records(games=len(games))
+        if event.student_id == student_id:
+            text = event.rule_set
+            if text not in keys:
+                keys[text] = record_key(rules_of(text))
+            if keys[text] == key:
+                games.setdefault(event.game_id, []).append(event)
+    best = Record()
     for own in games.values():
         own.sort(key=lambda event: event.event_index)
-        ends = [event for event in own if event.event_type == "end"]
-        if not ends:
-            continue
-        end = ends[-1]
-        won = end.outcome == "won"
-        found = Records(
-            games=found.games,
-            wins=found.wins + won,
-            best_score=_better(found.best_score, end.score, max),
-            fastest_win_ms=_better(found.fastest_win_ms, active_ms(own) if won else None, min),
-            fewest_moves=_better(found.fewest_moves, _moves(own) if won else None, min),
-        )
-    return found
-
-
-def _better(old: int | None, new: int | None, choose: Callable[[int, int], int]) -> int | None:
-    if old is None or new is None:
-        return new if old is None else old
-    return choose(old, new)
+        ends = [event for event in own if event.event_type == "end" and event.outcome in ("won", "lost")]
+        if ends:
+            best = best.after(
+                score=ends[-1].score or 0,
+                outcome=Outcome(ends[-1].outcome or ""),
+                moves=_moves(own),
+                active_ms=active_ms(own),
+            )
+    return best
 
 
 def _moves(events: Iterable[Event]) -> int:

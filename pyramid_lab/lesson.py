@@ -1,0 +1,175 @@
+"""The one-line calls of a lesson: a board that writes to the log, and the review of what was tried."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import threading
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pyramid_lab.board import Board
+from pyramid_lab.board.modes import MODE_NAMES
+from pyramid_lab.core import Deal, Rules, rule_set
+from pyramid_lab.core.rules import RulesError
+from pyramid_lab.log.errors import StoreError
+from pyramid_lab.log.events import Event, new_id, rules_text
+from pyramid_lab.log.store import Store, StoreState
+
+STUDENT_VARIABLE: Final = "PYRAMID_LAB_STUDENT"
+SESSION_VARIABLE: Final = "PYRAMID_LAB_SESSION"
+GUEST: Final = "guest"
+"""The student of a board when nobody is named."""
+
+GOES_ON_FOR: Final = timedelta(hours=24)
+"""An unfinished game goes on when its cell is run again within this time."""
+
+_RULE_NAMES: Final = tuple(item.name for item in dataclasses.fields(Rules))
+
+_lock = threading.Lock()
+_stores: dict[str, Store] = {}
+_sessions: dict[tuple[str, str], str] = {}
+_boards: dict[str, list[Board]] = {}
+
+
+def play(
+    rules: str | Mapping[str, Any] | Rules | None = None,
+    deal: Deal | int | str | None = None,
+    *,
+    student: str | None = None,
+    place: str | Path | None = None,
+    resume: str | Literal["auto"] | None = "auto",
+    lesson: str | None = None,
+    **choices: Any,
+) -> Board:
+    """A board for a student, whose every try is written to the log before it is answered.
+
+    A cell that is run again, also after the kernel was restarted, goes on with the unfinished game of the same rules
+    and deal.
+
+    Args:
+        rules: name of a rule set, or rules; default ``classic``, or what the deal's code says.
+        deal: a seed, a code (``table-17-K``), a deal or its text; default: a random one.
+        student: the student's pseudonym; default ``$PYRAMID_LAB_STUDENT``, else ``guest``.
+        place: path or URL of the log, as for :class:`~pyramid_lab.log.store.Store`.
+        resume: ``"auto"``, the id of a game to take up, or ``None`` for a new game whatever there is.
+        lesson: name of the lesson, for the log.
+        choices: modes of the board (see :class:`~pyramid_lab.board.Modes`), such as ``ask="type"``, and single rules,
+            such as ``rows=4`` or ``redeals=0``.
+
+    Raises:
+        ModeError, RulesError, InvalidDealError: an argument that cannot be, by name.
+        ResumeError: the game named by ``resume`` is not in the log.
+    """
+    modes, changes = _parted(choices)
+    student_id = student or os.environ.get(STUDENT_VARIABLE) or GUEST
+    store = shared_store(place)
+    options: dict[str, Any] = {
+        "on_event": store.append,
+        "history": lambda types: _history(store, student_id, types),
+        **modes,
+    }
+    if resume not in (None, "auto"):
+        return _shown(store, Board.resume(str(resume), store.events(game_id=resume), **options))
+    session_id = _session(store, student_id, lesson)
+    board = Board(_rules(rules, deal, changes), deal, student_id=student_id, session_id=session_id, **options)
+    unfinished = _unfinished(store, student_id, board, deal) if resume == "auto" else None
+    if unfinished is not None:
+        board.close()
+        events = store.events(game_id=unfinished)
+        board = Board.resume(unfinished, events, student_id=student_id, session_id=session_id, **options)
+    return _shown(store, board)
+
+
+def review(student: str | None = None, *, place: str | Path | None = None, target: int = 13) -> None:
+    """Show the table and picture of a student's tries, with a button for the newest.
+
+    Args:
+        student: the student's pseudonym; default ``$PYRAMID_LAB_STUDENT``, else ``guest``.
+        place: path or URL of the log.
+        target: what pairs total, 10 to 13.
+    """
+    from pyramid_lab.lesson_review import show_review  # brings pandas, which a child's page does without
+
+    show_review(student or os.environ.get(STUDENT_VARIABLE) or GUEST, place=place, target=target)
+
+
+def shared_store(place: str | Path | None = None) -> Store:
+    """The process's one open log of a place, shared by all its boards."""
+    key = f"{os.environ.get('PYRAMID_LAB_STORE')} {place}"
+    with _lock:
+        store = _stores.get(key)
+        if store is None:
+            store = _stores[key] = Store(place)
+            store.on_state = lambda state: _tell(key, state)
+        return store
+
+
+def _tell(key: str, state: StoreState) -> None:
+    """Say on every board of a log whether it can be written."""
+    for board in _boards.get(key, ()):
+        board.inform("" if state.saved else state.message)
+
+
+def _shown(store: Store, board: Board) -> Board:
+    key = next(name for name, one in _stores.items() if one is store)
+    with _lock:
+        _boards[key] = [one for one in _boards.get(key, ()) if one.comm is not None] + [board]
+    if not store.state.saved:
+        board.inform(store.state.message)
+    return board
+
+
+def _parted(choices: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Modes and single rules, told apart by name; a name that is neither is left to the board, which says so."""
+    rules = {name: value for name, value in choices.items() if name in _RULE_NAMES and name not in MODE_NAMES}
+    return {name: value for name, value in choices.items() if name not in rules}, rules
+
+
+def _rules(
+    rules: str | Mapping[str, Any] | Rules | None, deal: Deal | int | str | None, changes: Mapping[str, Any]
+) -> str | Mapping[str, Any] | Rules | None:
+    if not changes:
+        return rules
+    if rules is None and isinstance(deal, str) and "-" in deal:
+        raise RulesError(f"name the rule set when you change {', '.join(changes)}: the deal's code alone names one")
+    return rule_set("classic" if rules is None else rules).replace(**changes)
+
+
+def _session(store: Store, student_id: str, lesson: str | None) -> str:
+    """One sitting per process and student, noted in the log when its first board is made."""
+    key = (str(store.url), student_id)
+    with _lock:
+        if key not in _sessions:
+            _sessions[key] = os.environ.get(SESSION_VARIABLE) or new_id()
+            store.open_session(student_id, lesson=lesson, session_id=_sessions[key])
+        return _sessions[key]
+
+
+def _history(store: Store, student_id: str, types: tuple[str, ...] | None) -> Iterable[Event]:
+    """The student's events; none while the log cannot be read, since the game matters more than its records."""
+    try:
+        return store.events(student_id=student_id, event_types=types)
+    except StoreError:
+        return ()
+
+
+def _unfinished(store: Store, student_id: str, board: Board, deal: Deal | int | str | None) -> str | None:
+    """The student's newest unfinished game of the same rules and, if one was named, the same deal."""
+    wanted = rules_text(board.game.rules)
+    events = list(_history(store, student_id, ("deal", "undo", "end")))
+    # An undo after the end opens a game again.
+    last = {event.game_id: event.event_type for event in events}
+    since = datetime.now(UTC) - GOES_ON_FOR
+    for event in reversed(events):
+        if (
+            event.event_type == "deal"
+            and last[event.game_id] != "end"
+            and event.rule_set == wanted
+            and (deal is None or event.deal == board.game.deal.text)
+            and event.t_utc >= since
+        ):
+            return event.game_id
+    return None
