@@ -455,9 +455,14 @@ class Store:
         with self._lock:
             self._follow_file()
             self._prepare()
+        with self._in_words(), self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        """Turn a database's errors into ours."""
         try:
-            with self.engine.connect() as connection:
-                yield connection
+            yield
         except DBAPIError as error:
             reason = _reason(error)
             if reason == "damaged":
@@ -488,7 +493,9 @@ class Store:
         """Keep pseudonyms with their classes; a pseudonym that is known gets the class given here."""
         now = schema.time_text(self._clock())
         table = schema.students
-        with self.transaction() as connection:
+        with self._lock:
+            self._prepare()
+        with self._in_words(), self.transaction() as connection:
             for student_id, class_name in classes.items():
                 changed = connection.execute(
                     sa.update(table).where(table.c.student_id == student_id).values(class_name=class_name)
@@ -541,14 +548,14 @@ class Store:
 
     @contextmanager
     def _erasing(self) -> Iterator[Connection]:
-        with self.reading():
-            pass  # says clearly, before anything is tried, if the database is away
-        with self.transaction() as connection:
+        with self._lock:
+            self._prepare()
+        with self._in_words(), self.transaction() as connection:
             if self._is_sqlite:
                 connection.exec_driver_sql("PRAGMA secure_delete=ON")
             yield connection
         if self._is_sqlite:
-            with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            with self._in_words(), self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
                 connection.exec_driver_sql("VACUUM")
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
