@@ -64,7 +64,7 @@ class InvalidEventError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One thing that happened in a game. ``None`` means "not known" or "does not apply".
+    """One thing that happened in a game. ``None`` means "not known" or "does not apply"; so does an empty text.
 
     Attributes:
         schema_version: version of this record, :data:`EVENT_SCHEMA`.
@@ -95,7 +95,7 @@ class Event:
         n_exposed: cards in play in the position that was seen.
         n_legal: legal discards in it.
         n_legal_cards: cards that take part in a legal discard.
-        legal_facts: the facts of the legal discards, each once, as ``4+9 6+7 K``; ``""`` if there is none.
+        legal_facts: the facts of the legal discards, each once, as ``4+9 6+7 K``; ``None`` if there is none.
         newly_exposed: covered pyramid cards that the discard set free (correct attempts only).
         best_newly_exposed: the most that any legal discard would have set free; ``None`` if none was legal.
         waste_top: top card of the waste that was seen; with three piles ``7c - 2d``.
@@ -165,7 +165,7 @@ class Event:
             if not getattr(self, name):
                 raise InvalidEventError(f"{name} is missing")
         for name in TEXT_FIELDS:
-            if getattr(self, name) == "" and name != "legal_facts":
+            if getattr(self, name) == "":
                 object.__setattr__(self, name, None)
             _check_text(name, getattr(self, name))
         for name in NUMBER_FIELDS:
@@ -228,13 +228,16 @@ _CHOICES: Final = {
 }
 
 
+_NO_TEXT: Final = ("Cc", "Cs", "Zl", "Zp")
+
+
 def _check_text(name: str, value: object) -> None:
     if value is None:
         return
     if not isinstance(value, str):
         raise InvalidEventError(f"{name} is a text, not {value!r}")
     # Databases keep no NUL, half a surrogate pair is no UTF-8, and a line break would part a row of an export.
-    if not value.isprintable() and any(category(sign) in ("Cc", "Cs", "Zl", "Zp") for sign in value):
+    if not value.isprintable() and any(category(sign) in _NO_TEXT or sign in "\ufffe\uffff" for sign in value):
         raise InvalidEventError(f"{name} holds a control character: {value!r}")
     if name in ("student_id", "session_id", "game_id") and len(value) > ID_LENGTH:
         raise InvalidEventError(f"{name} has {len(value)} characters; {ID_LENGTH} at most: {value!r}")

@@ -10,10 +10,8 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from datetime import date, datetime, tzinfo
+from datetime import date, tzinfo
 from typing import Any, Final
-from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -23,6 +21,7 @@ import sqlalchemy as sa
 from tqdm import tqdm
 
 from pyramid_lab.log import schema
+from pyramid_lab.log.choice import Choice, choose
 from pyramid_lab.log.errors import DamagedLogError
 from pyramid_lab.log.events import FIELDS, NUMBER_FIELDS, facts_to
 from pyramid_lab.log.store import Store
@@ -47,83 +46,10 @@ _WORKERS: Final = 2
 # No text of an event holds a control character, so these two cannot be mistaken for content.
 _BETWEEN: Final = "\x1f"
 _QUOTE: Final = "\x1e"
-# An empty text and no text look the same between two delimiters; only this field tells them apart.
-_EMPTY: Final = {"legal_facts": "-"}
 
 _MOVES: Final = ("draw", "redeal", "undo", "redo")
 _BREAKS: Final = ("pause", "resume", "focus_lost", "focus_back")
 _AWAY: Final = ("pause", "focus_lost")
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """Which rows are wanted; see :func:`attempts` for the meaning of each."""
-
-    students: tuple[str, ...] | None = None
-    class_name: str | None = None
-    lesson: str | None = None
-    since: str | None = None
-    until: str | None = None
-    types: tuple[str, ...] | None = None
-
-    def conditions(self) -> list[sa.ColumnElement[bool]]:
-        """The choice as SQL conditions on ``events``."""
-        events, sessions, students = schema.events, schema.sessions, schema.students
-        found: list[sa.ColumnElement[bool]] = []
-        if self.students is not None:
-            found.append(events.c.student_id.in_(self.students))
-        if self.class_name is not None:
-            members = sa.select(students.c.student_id).where(students.c.class_name == self.class_name)
-            found.append(events.c.student_id.in_(members))
-        if self.lesson is not None:
-            sittings = sa.select(sessions.c.session_id).where(sessions.c.lesson == self.lesson)
-            found.append(events.c.session_id.in_(sittings))
-        if self.since is not None:
-            found.append(events.c.t_utc >= self.since)
-        if self.until is not None:
-            found.append(events.c.t_utc < self.until)
-        if self.types is not None:
-            found.append(events.c.event_type.in_(self.types))
-        return found
-
-
-def choose(
-    student: str | Iterable[str] | None = None,
-    class_name: str | None = None,
-    since: date | str | None = None,
-    until: date | str | None = None,
-    lesson: str | None = None,
-    tz: str | tzinfo = "UTC",
-    types: Iterable[str] | None = None,
-) -> Choice:
-    """Make a :class:`Choice`.
-
-    Raises:
-        ValueError: a date cannot be read.
-    """
-    zone = ZoneInfo(tz) if isinstance(tz, str) else tz
-    students = None if student is None else (student,) if isinstance(student, str) else tuple(student)
-    return Choice(
-        students,
-        class_name,
-        lesson,
-        _moment(since, zone),
-        _moment(until, zone),
-        None if types is None else tuple(types),
-    )
-
-
-def _moment(when: date | str | None, zone: tzinfo) -> str | None:
-    if when is None:
-        return None
-    if isinstance(when, str):
-        try:
-            when = datetime.fromisoformat(when)
-        except ValueError:
-            raise ValueError(f"{when!r} is no date; write it as 2026-11-30 or 2026-11-30T08:15") from None
-    elif not isinstance(when, datetime):
-        when = datetime(when.year, when.month, when.day, tzinfo=zone)
-    return schema.time_text(when if when.tzinfo else when.replace(tzinfo=zone))
 
 
 def attempts(
@@ -215,7 +141,11 @@ def games(
         n_attempts, n_correct, n_incorrect, n_blocked, n_draws, n_redeals, n_undos, n_hints``, ``outcome`` (``won``,
         ``lost``, ``stopped``; missing while it is not ended), ``score`` (after the last event).
     """
-    choice = choose(student, class_name, since, until, lesson, tz)
+    return chosen_games(store, choose(student, class_name, since, until, lesson, tz), progress=progress)
+
+
+def chosen_games(store: Store, choice: Choice, *, progress: bool = False) -> pd.DataFrame:
+    """:func:`games` of a ready-made choice."""
     played = _played(store, choice, progress)
     found = _sums(played, "game_id")
     order = played.sort_values(["game_id", "event_index"], kind="stable")
@@ -251,7 +181,12 @@ def sessions(
         ``session_id, student_id, class_name, lesson, tz, started, ended, wall_ms, active_ms, n_games, n_events,
         n_attempts, n_correct, n_incorrect, n_blocked``. ``active_ms`` is the sum over its games.
     """
-    played = _played(store, choose(student, class_name, since, until, lesson, tz), progress)
+    return chosen_sessions(store, choose(student, class_name, since, until, lesson, tz), progress=progress)
+
+
+def chosen_sessions(store: Store, choice: Choice, *, progress: bool = False) -> pd.DataFrame:
+    """:func:`sessions` of a ready-made choice."""
+    played = _played(store, choice, progress)
     found = _sums(played, "session_id")
     by = played.groupby("session_id", observed=True)
     found["n_games"] = _texts(by["game_id"].nunique()).astype("Int64")
@@ -335,7 +270,7 @@ def _read(store: Store, names: Sequence[str], choice: Choice, progress: bool, *,
 
     def block(start: int) -> pa.Table:
         inside = table.c.seq.between(start, min(start + _BLOCK - 1, high))
-        query = sa.select(*map(_cell, names)).where(inside, *conditions).order_by(table.c.seq)
+        query = sa.select(*(table.c[name] for name in names)).where(inside, *conditions).order_by(table.c.seq)
         with store.reading() as connection:
             return _parsed(_text(connection, query), wanted)
 
@@ -350,17 +285,11 @@ def _read(store: Store, names: Sequence[str], choice: Choice, progress: bool, *,
     return pa.concat_tables(parts).unify_dictionaries()
 
 
-def _cell(name: str) -> sa.ColumnElement[Any]:
-    column = schema.events.c[name]
-    return sa.case((column == "", _EMPTY[name]), else_=column).label(name) if name in _EMPTY else column
-
-
 def _text(connection: sa.Connection, query: sa.Select[Any]) -> bytes:
     """The rows of a query as lines of text, made by the database where it can."""
     if connection.dialect.name == "sqlite":
         shape = _BETWEEN.join("%s" for _ in query.selected_columns)
-        cells = [column.element if isinstance(column, sa.Label) else column for column in query.selected_columns]
-        lines = query.with_only_columns(sa.func.printf(shape, *cells).label("line")).subquery()
+        lines = query.with_only_columns(sa.func.printf(shape, *query.selected_columns).label("line")).subquery()
         whole: str | None = connection.execute(sa.select(sa.func.group_concat(lines.c.line, "\n"))).scalar()
         return (whole or "").encode()
     if connection.dialect.driver == "psycopg":
@@ -398,17 +327,9 @@ def _frame(table: pa.Table, wanted: Sequence[str], extra: dict[str, Any]) -> pd.
     kinds: dict[pa.DataType, Any] = {pa.int64(): pd.Int64Dtype(), pa.string(): pd.StringDtype(na_value=np.nan)}
     own = [name for name in wanted if name in table.column_names]
     frame: pd.DataFrame = table.select(own).to_pandas(types_mapper=kinds.get, split_blocks=True, self_destruct=True)
-    for name in _EMPTY:
-        if name in frame:
-            frame[name] = _renamed(frame[name])
     if "fact" in frame:
         frame["fact"] = _in_order(frame["fact"])
     return frame.assign(**extra)[list(wanted)]
-
-
-def _renamed(column: pd.Series[Any]) -> pd.Series[Any]:
-    mark = _EMPTY[str(column.name)]
-    return column.cat.rename_categories({mark: ""}) if mark in column.cat.categories else column
 
 
 def _in_order(column: pd.Series[Any]) -> pd.Series[Any]:
