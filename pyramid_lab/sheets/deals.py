@@ -348,14 +348,17 @@ def _turn(draws: int, at_a_time: int) -> str:
 
 
 def _list_page(deals: Sequence[PackDeal], rules: Rules, keys: bool) -> dict[str, Any]:
-    with_key = sum(bool(item.line) for item in deals)
+    with_key = sum(bool(item.line) for item in deals) if keys else 0
+    follow = {
+        0: "",
+        1: " The answer key of 1 deal follows the deals.",
+    }.get(with_key, f" The answer keys of {with_key} deals follow the deals.")
     return {
         "kind": "list",
         "title": f"Class pack: {len(deals)} deals",
         "lines": [
             f"{rules.title}. " + " ".join(rules.describe()),
-            "The code under a deal opens the same deal on the screen."
-            + (f" {with_key} answer keys follow the deals." if keys and with_key else ""),
+            f"The code of a deal opens the same deal on the screen.{follow}",
         ],
         "deals": [
             {"number": number, "code": code_of(item.deal, rules), "level": item.level, "name": item.name}
