@@ -1,0 +1,155 @@
+"""``pyramid-lab solve`` and ``pyramid-lab odds``."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from multiprocessing.pool import ThreadPool
+from typing import TYPE_CHECKING, NamedTuple, TextIO
+
+import click
+
+if TYPE_CHECKING:
+    from pyramid_lab.core import Rules
+
+_COLUMNS = ("deal", "deck")
+_CHUNK = 8
+
+
+class _Task(NamedTuple):
+    rules: Rules
+    text: str
+    shortest: bool
+    max_seconds: float | None
+
+
+def rules_from(name: str, overrides: tuple[str, ...]) -> Rules:
+    """A rule set by name, with ``field=value`` overrides.
+
+    Raises:
+        click.BadParameter: no such rule set or field, or a value that cannot be.
+    """
+    from pyramid_lab.core import RulesError, rule_set
+
+    changes: dict[str, object] = {}
+    for text in overrides:
+        field, sign, value = text.partition("=")
+        if not sign or not field.strip() or not value.strip():
+            raise click.BadParameter(f"{text!r}: write field=value, such as redeals=1 or win=all", param_hint="'--set'")
+        changes[field.strip().replace("-", "_")] = _value(value.strip())
+    try:
+        rules = rule_set(name)
+    except RulesError as error:
+        raise click.BadParameter(str(error), param_hint="'--rules'") from None
+    try:
+        return rules.replace(**changes) if changes else rules
+    except (RulesError, TypeError) as error:
+        raise click.BadParameter(str(error), param_hint="'--set'") from None
+
+
+def _value(text: str) -> object:
+    if text.lower() in ("true", "false", "yes", "no"):
+        return text.lower() in ("true", "yes")
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def read_deals(stream: TextIO, rules: Rules) -> Iterator[str]:
+    """The deals of a file, each checked: one a line, or a CSV with a column ``deal`` (or ``deck``).
+
+    Yields:
+        The text of each deal as it stands in the file.
+
+    Raises:
+        click.ClickException: a line holds no deal of the rule set's pack; the message names the line and the card.
+    """
+    from pyramid_lab.core import Deal, InvalidDealError
+
+    lines = iter(stream)
+    head = next(lines, "").lstrip("\ufeff")
+    names = [name.strip().lower() for name in next(csv.reader([head]), [])]
+    column = next((names.index(name) for name in _COLUMNS if name in names), None)
+    if column is None:
+        numbered: Iterable[tuple[int, str]] = enumerate(chain([head], lines), start=1)
+    else:
+        numbered = _cells(lines, column)
+    for number, text in numbered:
+        text = text.strip()
+        if not text:
+            continue
+        try:
+            Deal.from_text(text, rules.target)
+        except InvalidDealError as error:
+            hint = "" if column is not None or number > 1 else " (a CSV needs a column named deal)"
+            raise click.ClickException(f"line {number}: {error}{hint}") from None
+        yield text
+
+
+def _cells(lines: Iterator[str], column: int) -> Iterator[tuple[int, str]]:
+    reader = csv.reader(lines)
+    for row in reader:
+        if not row:
+            continue
+        number = reader.line_num + 1
+        if column >= len(row):
+            raise click.ClickException(
+                f"line {number}: it has {len(row)} columns, the deal should be in column {column + 1}"
+            )
+        yield number, row[column]
+
+
+def _solve_one(task: _Task) -> tuple[str, str, str, str]:
+    from pyramid_lab.core import Deal, Position
+    from pyramid_lab.solver import Unwinnable, Winnable, solve
+
+    deal = Deal.from_text(task.text, task.rules.target)
+    answer = solve(Position.start(task.rules, deal), shortest=task.shortest, max_seconds=task.max_seconds)
+    if isinstance(answer, Winnable):
+        return task.text, "1", str(len(answer.line)), " ".join(map(str, answer.line))
+    return task.text, "0" if isinstance(answer, Unwinnable) else "", "", ""
+
+
+@click.command()
+@click.option("--rules", "name", required=True, metavar="NAME", help="The rule set: classic, one-pass, cardems ...")
+@click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="FIELD=VALUE",
+    help="Change one rule, such as redeals=1 or win=all; may be given again.",
+)
+@click.option(
+    "--deals",
+    required=True,
+    type=click.File(encoding="utf-8"),
+    metavar="FILE",
+    help="One deal a line, or a CSV with a column deal; - is standard input.",
+)
+@click.option("--shortest", is_flag=True, help="Find lines of the fewest steps.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to use.")
+@click.option(
+    "--max-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Give up on a deal after so long; its winnable cell stays empty. Without it: never.",
+)
+def solve(
+    name: str, overrides: tuple[str, ...], deals: TextIO, shortest: bool, jobs: int, max_seconds: float | None
+) -> None:
+    """Say of each deal whether it can be won, and how.
+
+    Writes CSV with the columns deal, winnable, steps, line, in the order of the file: winnable is 1, 0, or empty where
+    the search gave up; steps is the length of the line (the fewest there is with --shortest; a discard, a draw and a
+    redeal are one step each); line is the moves, such as 8c+5d draw Kh.
+    """
+    rules = rules_from(name, overrides)
+    tasks = (_Task(rules, text, shortest, max_seconds) for text in read_deals(deals, rules))
+    output = csv.writer(click.open_file("-", "w", encoding="utf-8"), lineterminator="\n")
+    output.writerow(["deal", "winnable", "steps", "line"])
+    # Threads are enough: the interpreter lock is free while the compiled search runs.
+    with ThreadPool(jobs) as pool:
+        for row in pool.imap(_solve_one, tasks, chunksize=_CHUNK):
+            output.writerow(row)
