@@ -122,7 +122,12 @@ class SlowGame:
     # What lies where
 
     def copy(self) -> SlowGame:
-        return copy.deepcopy(self)
+        twin = copy.copy(self)
+        twin.pyramid = [list(row) for row in self.pyramid]
+        twin.stock = list(self.stock)
+        twin.piles = [list(pile) for pile in self.piles]
+        twin.discarded = list(self.discarded)
+        return twin
 
     def pyramid_cards(self) -> list[str]:
         return [card for row in self.pyramid for card in row if card is not None]
@@ -152,7 +157,12 @@ class SlowGame:
 
     def available(self) -> list[str]:
         """Cards in play in board order: the pyramid from the apex, pile tops, the stock's top."""
-        cards = [card for card in self.pyramid_cards() if not self.coverers(card)]
+        cards = []
+        for r, row in enumerate(self.pyramid):
+            for c, card in enumerate(row):
+                bottom = r + 1 == self.rules["rows"]
+                if card is not None and (bottom or self.pyramid[r + 1][c] is self.pyramid[r + 1][c + 1] is None):
+                    cards.append(card)
         cards += [pile[-1] for pile in self.piles if pile]
         if self.rules["stock_top_in_play"] and self.stock:
             cards.append(self.stock[0])
@@ -170,12 +180,12 @@ class SlowGame:
 
     def may_discard(self, *cards: str) -> bool:
         """Whether these cards may leave now, asked of the table as it lies (not of whether the game is over)."""
+        if sum(value(card) for card in cards) != self.rules["target"] or len(set(cards)) < len(cards):
+            return False
         available = self.available()
         if len(cards) == 1:
-            return value(cards[0]) == self.rules["target"] and cards[0] in available
+            return cards[0] in available
         one, two = cards
-        if one == two or value(one) + value(two) != self.rules["target"]:
-            return False
         if one in available and two in available:
             return self.pair_allowed(one, two)
         if self.rules["coverer_pairs"]:
@@ -184,11 +194,11 @@ class SlowGame:
                     return True
         return False
 
-    def board_order(self) -> list[str]:
-        return self.pyramid_cards() + [pile[-1] for pile in self.piles if pile] + self.stock[:1]
-
     def discards(self) -> list[str]:
-        cards = self.board_order()
+        """Legal discards: by the place of their first card in board order, then of their second."""
+        cards = self.available()
+        if self.rules["coverer_pairs"]:
+            cards = self.pyramid_cards() + [card for card in cards if card not in self.pyramid_cards()]
         found = []
         for i, one in enumerate(cards):
             if self.may_discard(one):
@@ -206,7 +216,7 @@ class SlowGame:
         cleared = not self.pyramid_cards()
         if cleared and (self.rules["win"] == "pyramid" or not (self.stock or self.waste_cards())):
             return "won"
-        if self.discards() or self.stock:
+        if self.stock or self.discards():
             return "playing"
         if self.may_redeal() and len(self.waste_cards()) >= self.rules["useful_redeal"]:
             return "playing"
@@ -328,8 +338,8 @@ class SlowGame:
 
 def count(game: SlowGame, depth: int) -> int:
     """How many sequences of ``depth`` legal moves start here ("perft")."""
-    if depth == 0:
-        return 1
+    if depth == 1:
+        return len(game.moves())
     return sum(count(game.play(move), depth - 1) for move in game.moves())
 
 
