@@ -9,12 +9,14 @@ from __future__ import annotations
 import csv
 import json
 import uuid
+import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, Literal
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import sqlalchemy as sa
@@ -24,9 +26,12 @@ from pyramid_lab.log import schema
 from pyramid_lab.log.choice import Choice
 from pyramid_lab.log.errors import ExportError
 from pyramid_lab.log.events import FIELDS, NUMBER_FIELDS, Event, InvalidEventError
-from pyramid_lab.log.names import Names
+from pyramid_lab.log.names import Names, Person
 from pyramid_lab.log.spreadsheet import neutralise, restore
 from pyramid_lab.log.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Format = Literal["csv", "xlsx", "datashop", "xapi"]
 
@@ -57,9 +62,10 @@ _XLSX_ESCAPE: Final = "_x005F_"
 DATASHOP_COLUMNS: Final = (
     "Anon Student Id", "Session Id", "Time", "Time Zone", "Student Response Type", "Student Response Subtype",
     "Tutor Response Type", "Tutor Response Subtype", "Level(Lesson)", "Problem Name", "Problem Start Time",
-    "Step Name", "Attempt At Step", "Outcome", "Selection", "Action", "Input", "Feedback Text", "Feedback Classification",
-    "Help Level", "Total Num Hints", "Condition Name", "Condition Type", "KC(Fact)", "KC Category(Fact)", "School",
-    "Class", *(f"CF({name})" for name in FIELDS if name not in ("student_id", "session_id")),
+    "Step Name", "Attempt At Step", "Outcome", "Selection", "Action", "Input", "Feedback Text",
+    "Feedback Classification", "Help Level", "Total Num Hints", "Condition Name", "Condition Type", "KC(Fact)",
+    "KC Category(Fact)", "School", "Class",
+    *(f"CF({name})" for name in FIELDS if name not in ("student_id", "session_id")),
 )  # fmt: skip
 """Columns of the DataShop file, in the order of its tab-delimited format (DataShop help, "Importing data")."""
 
@@ -260,6 +266,43 @@ def _from_cell(name: str, cell: str) -> Any:
         except ValueError:
             return cell  # the event says what is wrong with it
     return restore(cell)
+
+
+def export_table(frame: pd.DataFrame, target: Path, *, delimiter: str = ",", overwrite: bool = False) -> int:
+    """Write a frame of :mod:`pyramid_lab.log.frames` as a CSV that spreadsheets read well; gives the number of rows.
+
+    Raises:
+        ExportError: the target is a folder or exists.
+    """
+    with _whole_file(target, overwrite) as part, part.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file, delimiter=delimiter)
+        writer.writerow(frame.columns)
+        for values in frame.astype(object).itertuples(index=False, name=None):
+            plain = map(_plain, values)
+            writer.writerow([neutralise(value) if isinstance(value, str) else value for value in plain])
+    return len(frame)
+
+
+def export_person(store: Store, person: Person, target: Path, *, overwrite: bool = False) -> int:
+    """Write all that is kept about one student into a zip of CSV files, name included; gives the number of events.
+
+    Raises:
+        ExportError: the target is a folder or exists.
+    """
+    from pyramid_lab.log import frames
+
+    with _whole_file(target, overwrite) as part, TemporaryDirectory() as folder:
+        choice = Choice(students=(person.student_id,))
+        columns = ("student_id", "name", "class_name", "roster_id")
+        who = [[neutralise(str(getattr(person, name) or "")) for name in columns]]
+        with (Path(folder) / "student.csv").open("w", encoding="utf-8-sig", newline="") as file:
+            csv.writer(file).writerows([columns, *who])
+        count = export(store, Path(folder) / "events.csv", "csv", choice, progress=False)
+        export_table(frames.chosen_sessions(store, choice), Path(folder) / "sessions.csv")
+        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(Path(folder).iterdir()):
+                archive.write(path, path.name)
+    return count
 
 
 # Excel

@@ -237,6 +237,25 @@ class Names:
         self.put([*new, *changed], store)
         return Imported(tuple(new), tuple(changed), tuple(unchanged))
 
+    def backup(self, target: Path) -> Path:
+        """Copy the names into a new file; gives its path.
+
+        Raises:
+            StoreError: the file exists already, or the names cannot be read.
+        """
+        if target.exists():
+            raise StoreError(f"{target} exists already and was not overwritten; name another file")
+        target.touch(mode=0o600)
+        source, copy = sqlite3.connect(self.path, timeout=30), sqlite3.connect(target)
+        try:
+            source.backup(copy)
+        except sqlite3.DatabaseError as error:
+            raise StoreError(f"the names in {self.path} cannot be read ({error})") from error
+        finally:
+            source.close()
+            copy.close()
+        return target
+
     def erase(self, student_id: str) -> bool:
         """Remove one name, and overwrite it on the disk; False if it was not here."""
         if not self.path.is_file():

@@ -1,8 +1,8 @@
 """Text that a spreadsheet leaves alone, and reading it back.
 
-A cell that begins with ``=``, ``+``, ``-`` or ``@``, also after white space, may be taken for a formula; ``5-7`` becomes
-a date, ``007`` a 7, ``1e5`` a number, ``true`` a truth value. An apostrophe before it keeps it text (for formulas:
-OWASP, "CSV Injection"). Numbers themselves are not touched, so that a score of -6 stays a number.
+A cell that begins with ``=``, ``+``, ``-`` or ``@``, also after white space, may be taken for a formula; ``5-7``
+becomes a date, ``007`` a 7, ``1e5`` a number, ``true`` a truth value. An apostrophe before it keeps it text (for
+formulas: OWASP, "CSV Injection"). Numbers themselves are not touched, so that a score of -6 stays a number.
 """
 
 from __future__ import annotations

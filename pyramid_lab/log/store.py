@@ -152,12 +152,13 @@ class Store:
         on_state: called with the new :class:`StoreState` whenever it changes, from any thread.
         clock: gives the time, for rows that are not events.
         retry_s: seconds between the first tries to write what waits.
+        create: make the SQLite file if it is not there; if False, that is an error.
 
     Raises:
         NotALogError: the path is a folder, another kind of file, or a database with other tables.
         NewerSchemaError: a newer Pyramid Lab wrote it.
         DamagedLogError: the file is damaged.
-        StoreError: the URL cannot be read, or its driver is not installed.
+        StoreError: the URL cannot be read, its driver is not installed, or there is no file and none is to be made.
 
     A database that cannot be reached is no error: rows wait until it can.
     """
@@ -170,6 +171,7 @@ class Store:
         on_state: Callable[[StoreState], None] | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         retry_s: float = 1.0,
+        create: bool = True,
     ) -> None:
         self.url = store_url(place)
         self.path = _sqlite_path(self.url)
@@ -188,6 +190,8 @@ class Store:
         self._told = StoreState()
         if self.path is not None:
             _check_file(self.path)
+            if not create and not self.path.exists():
+                raise StoreError(f"there is no log at {self.path} yet")
             with suppress(OSError):
                 self.path.parent.mkdir(parents=True, exist_ok=True)
         self.engine = _engine(self.url)

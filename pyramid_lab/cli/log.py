@@ -1,0 +1,388 @@
+"""The commands that keep the log: students, retention, backup, export and check."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from dateutil.relativedelta import relativedelta
+
+    from pyramid_lab.log.names import Names, Person
+    from pyramid_lab.log.store import Store
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+_FORMATS: Final = ("csv", "xlsx", "datashop", "xapi")
+_TABLES: Final = ("events", "attempts", "games", "sessions", "students")
+_DELIMITERS: Final = {"comma": ",", "semicolon": ";", "tab": "\t"}
+_AGE: Final = re.compile(r"(\d{1,4})\s*(y|years?|m|months?|w|weeks?|d|days?)", re.IGNORECASE)
+_UNITS: Final = {"y": "years", "m": "months", "w": "weeks", "d": "days"}
+
+
+def _plainly(command: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Say what is wrong in plain lines instead of a traceback."""
+
+    @wraps(command)
+    def run(*arguments: _P.args, **options: _P.kwargs) -> _R:
+        try:
+            return command(*arguments, **options)
+        except (ValueError, OSError) as error:
+            raise click.ClickException(str(error)) from None
+
+    return run
+
+
+_store = click.option(
+    "--store",
+    "place",
+    metavar="PLACE",
+    help="The log: a file or a database URL. Without it: $PYRAMID_LAB_STORE, else the log of this computer.",
+)
+_class = click.option("--class", "class_name", metavar="CLASS", help="Only this class.")
+_yes = click.option("--yes", is_flag=True, help="Do not ask.")
+
+
+@contextmanager
+def _open(place: str | None, *, create: bool = False) -> Iterator[tuple[Store, Names]]:
+    from pyramid_lab.log.errors import StoreAwayError
+    from pyramid_lab.log.names import Names
+    from pyramid_lab.log.store import Store
+
+    with Store(place, create=create) as store:
+        if not create:
+            with store.reading():
+                pass  # says clearly, before anything is done, if the database is away
+        if not store.state.saved:
+            click.echo(f"Note: {store.state.message}", err=True)
+        try:
+            yield store, Names.of(store)
+        except StoreAwayError as error:
+            raise click.ClickException(f"{error}; nothing was changed") from None
+
+
+def _one(store: Store, names: Names, who: str, class_name: str | None) -> Person:
+    """The one student a word means; by pseudonym also someone who is only in the log.
+
+    Raises:
+        click.ClickException: nobody, or several.
+    """
+    from pyramid_lab.log.names import Person
+
+    found = names.find(who, class_name)
+    if len(found) > 1:
+        lines = [f"  {person.student_id}  {person.label}  {person.class_name or ''}".rstrip() for person in found]
+        raise click.ClickException(
+            f"{len(found)} students are called {who}; name one by the first column:\n" + "\n".join(lines)
+        )
+    if found:
+        return found[0]
+    if store.events(student_id=who, event_types=("deal", "attempt", "draw", "end")):
+        return Person(who, "")
+    raise click.ClickException(f"nobody is called {who}; see: pyramid-lab student list")
+
+
+@click.group()
+def student() -> None:
+    """Keep the list of students: their names, classes and pseudonyms.
+
+    Names stay in a file of their own on this computer; the log holds pseudonyms only.
+    """
+
+
+@student.command("list")
+@_store
+@_class
+@click.option("--csv", "as_csv", is_flag=True, help="Print a roster that 'student import' reads.")
+@_plainly
+def list_students(place: str | None, class_name: str | None, as_csv: bool) -> None:
+    """List the students."""
+    import csv
+    import sys
+
+    from pyramid_lab.log.spreadsheet import neutralise
+
+    with _open(place, create=True) as (_, names):
+        people = [person for person in names.people() if class_name in (None, person.class_name)]
+        if as_csv:
+            writer = csv.writer(sys.stdout, lineterminator="\n")
+            writer.writerow(["student_id", "name", "class", "id"])
+            for person in people:
+                cells = (person.student_id, person.name, person.class_name or "", person.roster_id or "")
+                writer.writerow([neutralise(cell) for cell in cells])
+        elif not people:
+            click.echo(
+                "No students yet. Add one with 'pyramid-lab student add NAME', or a roster with 'student import'."
+            )
+        else:
+            widths = [max(len(text) for text in column) for column in zip(*map(_cells, people), strict=True)]
+            for person in people:
+                line = "  ".join(text.ljust(width) for text, width in zip(_cells(person), widths, strict=True))
+                click.echo(line.rstrip())
+
+
+def _cells(person: Person) -> tuple[str, str, str, str]:
+    return person.student_id, person.label, person.class_name or "", person.roster_id or ""
+
+
+@student.command("add")
+@click.argument("name")
+@_store
+@click.option("--class", "class_name", metavar="CLASS", help="Their class.")
+@click.option("--id", "roster_id", metavar="ID", help="The school's own id.")
+@_plainly
+def add_student(name: str, place: str | None, class_name: str | None, roster_id: str | None) -> None:
+    """Add one student under a new pseudonym."""
+    with _open(place, create=True) as (store, names):
+        person = names.add(store, name, class_name=class_name, roster_id=roster_id)
+        click.echo(f"{person.label} is {person.student_id}. Names are in {names.path}.")
+
+
+@student.command("import")
+@click.argument("roster", type=click.Path(exists=True, path_type=Path))
+@_store
+@_plainly
+def import_students(roster: Path, place: str | None) -> None:
+    """Import a ROSTER: a CSV with a column 'name', and 'class' and 'id' if you have them.
+
+    The same roster again changes nothing. If a line is wrong, it is named and nothing is imported.
+    """
+    from pyramid_lab.log.names import read_roster
+
+    rows = read_roster(roster)
+    with _open(place, create=True) as (store, names):
+        done = names.import_roster(rows, store)
+        for what, people in (("new", done.new), ("changed", done.changed)):
+            for person in people:
+                click.echo(f"{what}: {person.label}  {person.class_name or ''}".rstrip())
+        click.echo(f"{done}. Names are in {names.path}.")
+
+
+@student.command("export")
+@click.argument("who")
+@_store
+@_class
+@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The .zip to write.")
+@click.option("--force", is_flag=True, help="Replace the file if it is there.")
+@_plainly
+def export_student(who: str, place: str | None, class_name: str | None, out: Path, force: bool) -> None:
+    """Write all that is kept about one student, with the name, into a .zip of CSV files.
+
+    WHO is a name, a pseudonym or the school's id.
+    """
+    from pyramid_lab.log.exports import export_person
+
+    with _open(place) as (store, names):
+        person = _one(store, names, who, class_name)
+        count = export_person(store, person, out, overwrite=force)
+        click.echo(f"{out}: {count} events of {person.label or person.student_id}. It holds the name; keep it private.")
+
+
+@student.command("erase")
+@click.argument("who")
+@_store
+@_class
+@_yes
+@_plainly
+def erase_student(who: str, place: str | None, class_name: str | None, yes: bool) -> None:
+    """Erase one student: the name, every event, and what still waits to be written.
+
+    WHO is a name, a pseudonym or the school's id. It cannot be undone; backups made before still hold the student.
+    """
+    with _open(place) as (store, names):
+        person = _one(store, names, who, class_name)
+        shown = person.label or person.student_id
+        count = len(store.events(student_id=person.student_id))
+        if not yes:
+            click.confirm(f"Erase {shown} and {count} events for good?", abort=True)
+        removed = store.erase_student(person.student_id)
+        names.erase(person.student_id)
+        click.echo(f"{shown} is erased: {removed.events + removed.waiting} events in {removed.games} games.")
+        click.echo("Backups and exports made before still hold this student; delete those too.")
+
+
+@click.command()
+@_store
+@click.option(
+    "--older-than",
+    "age",
+    required=True,
+    envvar="PYRAMID_LAB_KEEP",
+    metavar="AGE",
+    help="Such as 1y, 6m, 8w or 90d. $PYRAMID_LAB_KEEP sets it for good.",
+)
+@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+@_yes
+@_plainly
+def prune(place: str | None, age: str, dry_run: bool, yes: bool) -> None:
+    """Remove games that ended longer ago than AGE. Students stay listed."""
+    before = datetime.now(UTC) - _age(age)
+    with _open(place) as (store, _):
+        would = store.prune(before, dry_run=True)
+        what = f"{would.games} games ({would.events} events) that ended before {before:%Y-%m-%d}"
+        if dry_run or not would.games:
+            click.echo(f"Would remove {what}.")
+            return
+        if not yes:
+            click.confirm(f"Remove {what} for good?", abort=True)
+        done = store.prune(before)
+        click.echo(f"Removed {done.games} games ({done.events} events) and {done.sessions} sessions.")
+
+
+def _age(text: str) -> relativedelta:
+    from dateutil.relativedelta import relativedelta
+
+    match = _AGE.fullmatch(text.strip())
+    if match is None:
+        raise click.BadParameter(f"{text!r} is no age; write 1y, 6m, 8w or 90d", param_hint="--older-than")
+    units: dict[str, Any] = {_UNITS[match[2][0].lower()]: int(match[1])}
+    return relativedelta(**units)
+
+
+@click.command()
+@_store
+@click.option(
+    "--to",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Where to put it. Without it: a folder 'backups' beside the log.",
+)
+@click.option("--without-names", is_flag=True, help="Leave the names out.")
+@_plainly
+def backup(place: str | None, folder: Path | None, without_names: bool) -> None:
+    """Copy the log, and the names beside it, also while children play.
+
+    To go back to a backup, name it with --store, or put it in the place of the log.
+    """
+    with _open(place) as (store, names):
+        target = (folder or names.path.parent / "backups") / f"pyramid-lab-{datetime.now():%Y%m%d-%H%M%S}.sqlite3"  # noqa: DTZ005
+        click.echo(f"The log is copied to {store.backup(target)}")
+        if not without_names and names.path.exists():
+            click.echo(f"The names are copied to {names.backup(target.with_name(target.stem + '.names.sqlite3'))}")
+        if store.waiting():
+            click.echo(f"{len(store.waiting())} entries are not in the log yet and not in this backup.", err=True)
+
+
+@click.command()
+@_store
+@click.option(
+    "--format", "format_name", type=click.Choice(_FORMATS), default="csv", show_default=True, help="What to write."
+)
+@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The file to write.")
+@click.option(
+    "--table", type=click.Choice(_TABLES), default="events", show_default=True, help="Which table (csv only)."
+)
+@click.option("--student", "who", metavar="WHO", help="Only this student: name, pseudonym or school's id.")
+@_class
+@click.option("--lesson", metavar="LESSON", help="Only this lesson.")
+@click.option("--since", metavar="DATE", help="From this day on, such as 2026-09-01.")
+@click.option("--until", metavar="DATE", help="Before this day.")
+@click.option(
+    "--delimiter", type=click.Choice(list(_DELIMITERS)), default="comma", show_default=True, help="Between cells (csv)."
+)
+@click.option("--with-names", is_flag=True, help="Add the names (csv and xlsx). Keep such a file private.")
+@click.option("--force", is_flag=True, help="Replace the file if it is there.")
+@_plainly
+def export(
+    place: str | None,
+    format_name: str,
+    out: Path,
+    table: str,
+    who: str | None,
+    class_name: str | None,
+    lesson: str | None,
+    since: str | None,
+    until: str | None,
+    delimiter: str,
+    with_names: bool,
+    force: bool,
+) -> None:
+    """Write the log for a spreadsheet or for research.
+
+    csv and xlsx hold every event; datashop and xapi hold the tries at a discard, for the tools of that name. There are
+    pseudonyms only, unless you ask for names.
+    """
+    from dateutil.tz import tzlocal
+
+    from pyramid_lab.log import exports
+    from pyramid_lab.log.choice import choose
+
+    if table != "events" and (format_name != "csv" or with_names):
+        raise click.UsageError(f"--table {table} goes with --format csv and without --with-names")
+    with _open(place) as (store, names):
+        one = None if who is None else _one(store, names, who, None).student_id
+        choice = choose(one, class_name, since, until, lesson, tzlocal())
+        if table != "events":
+            frame = _table(store, table, one, class_name, since, until, lesson)
+            count = exports.export_table(frame, out, delimiter=_DELIMITERS[delimiter], overwrite=force)
+        else:
+            count = exports.export(
+                store,
+                out,
+                exports.FORMATS[_FORMATS.index(format_name)],
+                choice,
+                names=names if with_names else None,
+                delimiter=_DELIMITERS[delimiter],
+                overwrite=force,
+            )
+        click.echo(f"{out}: {count} rows.")
+        if format_name in ("datashop", "xapi"):
+            click.echo(f"This format holds: {exports.HOLDS[format_name]}.")
+
+
+def _table(store: Store, table: str, one: str | None, class_name: str | None, *dates_and_lesson: str | None) -> Any:
+    from dateutil.tz import tzlocal
+
+    from pyramid_lab.log import frames
+
+    since, until, lesson = dates_and_lesson
+    if table == "students":
+        return frames.students(store, class_name=class_name)
+    made: Callable[..., Any] = getattr(frames, table)
+    return made(store, student=one, class_name=class_name, since=since, until=until, lesson=lesson, tz=tzlocal())
+
+
+@click.group("log")
+def log() -> None:
+    """Look after the log itself."""
+
+
+@log.command("where")
+@_store
+@_plainly
+def where(place: str | None) -> None:
+    """Say where the log and the names are."""
+    with _open(place, create=True) as (store, names):
+        click.echo(f"log    {store.path or store.url.render_as_string(hide_password=True)}")
+        click.echo(f"names  {names.path}{'' if names.path.exists() else '  (none yet)'}")
+        click.echo(store.state.message)
+
+
+@log.command("check")
+@_store
+@_plainly
+def check_log(place: str | None) -> None:
+    """Look for damage, missing events and impossible times, and say what to do.
+
+    Nothing is changed. Ends with 1 if something is lost or cannot be read.
+    """
+    from pyramid_lab.log.check import check
+    from pyramid_lab.log.store import Store
+
+    with Store(place, create=False) as store:
+        found = check(store, datetime.now(UTC))
+    for finding in found:
+        click.echo(str(finding))
+    errors = sum(finding.severity == "error" for finding in found)
+    click.echo("The log is sound." if not found else f"{len(found)} findings, {errors} of them errors.")
+    if errors:
+        raise click.exceptions.Exit(1)

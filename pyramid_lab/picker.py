@@ -1,0 +1,110 @@
+"""Who is playing: a list of names at the start of a lesson."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable
+from html import escape
+from typing import Any, Final
+
+import ipywidgets
+
+from pyramid_lab.lesson import STUDENT_VARIABLE, shared_store
+from pyramid_lab.log.errors import StoreError
+from pyramid_lab.log.names import Names, Person
+
+_NOBODY: Final = "Choose your name"
+_EVERYBODY: Final = "All classes"
+_NO_NAMES: Final = (
+    "There are no names yet. The tutor adds them with <code>pyramid-lab student import</code>. "
+    "You can play without a name."
+)
+
+
+class StudentPicker(ipywidgets.VBox):  # type: ignore[misc]
+    """A class and a name to choose from, in the browser's own lists, so that keys and screen readers work as anywhere.
+
+    When a name is chosen, the boards made after it belong to that student.
+
+    Args:
+        people: the students; by default those of the log's names.
+        place: path or URL of the log whose names are shown.
+        class_name: show this class only.
+        on_choice: called with the chosen :class:`~pyramid_lab.log.names.Person`, or ``None`` when nobody is chosen.
+
+    Attributes:
+        person: the chosen student, or ``None``.
+    """
+
+    def __init__(
+        self,
+        people: list[Person] | None = None,
+        *,
+        place: str | None = None,
+        class_name: str | None = None,
+        on_choice: Callable[[Person | None], object] | None = None,
+    ) -> None:
+        self.person: Person | None = None
+        self._on_choice = on_choice
+        problem = ""
+        if people is None:
+            try:
+                people = Names.of(shared_store(place)).people()
+            except StoreError as error:
+                people, problem = [], escape(str(error))
+        self._people = [person for person in people if class_name in (None, person.class_name)]
+        style, layout = {"description_width": "6em"}, ipywidgets.Layout(width="24em", min_height="2.75em")
+        classes = sorted({person.class_name for person in self._people if person.class_name})
+        self.classes = ipywidgets.Dropdown(
+            options=[(_EVERYBODY, None), *((name, name) for name in classes)],
+            description="Class",
+            style=style,
+            layout=layout,
+        )
+        self.names = ipywidgets.Dropdown(description="Your name", style=style, layout=layout)
+        self.said = ipywidgets.HTML()
+        self._list_names()
+        self._say(problem or ("" if self._people else _NO_NAMES))
+        self.classes.observe(self._list_names, "value")
+        self.names.observe(self._choose, "value")
+        super().__init__([*([self.classes] if len(classes) > 1 else []), self.names, self.said])
+
+    def _list_names(self, _change: Any = None) -> None:
+        shown = [person for person in self._people if self.classes.value in (None, person.class_name)]
+        shown.sort(key=lambda person: person.label.casefold())
+        labels = Counter(person.label for person in shown)
+        seen: Counter[str] = Counter()
+        options: list[tuple[str, str | None]] = [(_NOBODY, None)]
+        for person in shown:
+            seen[person.label] += 1
+            options.append((self._label(person, labels[person.label], seen[person.label]), person.student_id))
+        self.names.options = options
+        self.names.value = None
+
+    def _label(self, person: Person, alike: int, nth: int) -> str:
+        """The name; where two are alike, with the class, the school's id or a number that tells them apart."""
+        if alike == 1:
+            return person.label
+        more = [person.class_name if self.classes.value is None else None, person.roster_id or str(nth)]
+        return f"{person.label} ({', '.join(filter(None, more))})"
+
+    def _choose(self, _change: Any) -> None:
+        chosen = self.names.value
+        self.person = next((person for person in self._people if person.student_id == chosen), None)
+        if self.person is None:
+            os.environ.pop(STUDENT_VARIABLE, None)
+            self._say("")
+        else:
+            os.environ[STUDENT_VARIABLE] = self.person.student_id
+            self._say(f"Hello, {escape(self.person.label)}! Run the next cell to play.")
+        if self._on_choice is not None:
+            self._on_choice(self.person)
+
+    def _say(self, html: str) -> None:
+        self.said.value = f'<div role="status" aria-live="polite">{html}</div>'
+
+
+def pick_student(place: str | None = None, *, class_name: str | None = None) -> StudentPicker:
+    """Ask who is playing; show it as the last line of a lesson's cell."""
+    return StudentPicker(place=place, class_name=class_name)
