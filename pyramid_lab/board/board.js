@@ -572,6 +572,10 @@ function createView(model, host, line) {
   });
   seen.observe(root);
 
+  // The page around the board, such as a class's, can rest the boards that are on it and let them go on.
+  window.addEventListener("pyramid-lab-pause", (event) => view.playing && !view.paused && act("pause", event), on);
+  window.addEventListener("pyramid-lab-resume", (event) => view.paused && act("resume", event), on);
+
   // Choosing and trying ---------------------------------------------------------------------------------------
   /** @param {string} id @returns {CardView | undefined} */
   function cardOf(id) {

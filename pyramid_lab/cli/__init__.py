@@ -11,7 +11,9 @@ import click
 
 # name -> "module:object", in the order of the help. A command's module imports heavy rooms inside its functions,
 # so that the help stays quick.
-COMMANDS: dict[str, str] = {}
+COMMANDS: dict[str, str] = {
+    "class": "pyramid_lab.cli.classroom:class_",
+}
 
 
 class LazyGroup(click.Group):

@@ -1,0 +1,80 @@
+"""Which notebooks a class goes through: found by name, checked, and copied to where only they are."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from pyramid_lab.classroom.register import ClassLesson
+
+FREE_PLAY: Final = Path(__file__).parent / "lessons" / "play.ipynb"
+_PICTURES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif", ".svg"})
+
+
+class LessonError(ValueError):
+    """A lesson that is not there or cannot be shown; the message says which and what to do."""
+
+
+def gather(wanted: Sequence[str], folders: Sequence[Path], root: Path) -> list[ClassLesson]:
+    """Find lessons and copy them into ``root``, so that a class goes on undisturbed while the tutor edits one.
+
+    Args:
+        wanted: names, their beginnings, or paths; none for free play.
+        folders: where lessons are looked for by name, the tutor's own first.
+        root: an empty folder.
+
+    Raises:
+        LessonError: a lesson is not found, is meant by a name that fits several, or is no notebook.
+    """
+    lessons = []
+    for number, source in enumerate([find(name, folders) for name in wanted] or [FREE_PLAY], start=1):
+        title = _title(source)
+        folder = root / str(number)
+        folder.mkdir()
+        shutil.copyfile(source, folder / "lesson.ipynb")
+        for picture in source.parent.iterdir():
+            if picture.suffix.lower() in _PICTURES and picture.is_file():
+                shutil.copyfile(picture, folder / picture.name)
+        lessons.append(ClassLesson(folder / "lesson.ipynb", title))
+    return lessons
+
+
+def find(name: str, folders: Sequence[Path]) -> Path:
+    """The notebook that a name means: a path, a file's name with or without its ending, or how it begins.
+
+    Raises:
+        LessonError: none or several.
+    """
+    path = Path(name).expanduser()
+    if path.suffix == ".ipynb" and path.is_file():
+        return path.absolute()
+    for folder in folders:
+        notebooks = sorted(folder.glob("*.ipynb"))
+        for fits in (
+            [notebook for notebook in notebooks if name in (notebook.name, notebook.stem)],
+            [notebook for notebook in notebooks if notebook.stem.startswith(name)],
+        ):
+            if len(fits) > 1:
+                listed = ", ".join(fit.stem for fit in fits)
+                raise LessonError(f"{name!r} may mean any of these lessons: {listed}. Say more of its name.")
+            if fits:
+                return fits[0]
+    known = ", ".join(dict.fromkeys(book.stem for folder in folders for book in sorted(folder.glob("*.ipynb"))))
+    raise LessonError(f"There is no lesson {name!r}. There are: {known or 'none'}.")
+
+
+def _title(path: Path) -> str:
+    """The first heading of a notebook, else its file's name."""
+    try:
+        cells: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise LessonError(f"{path} is no notebook that can be read ({error}).") from None
+    for text in texts:
+        for line in text.splitlines():
+            if line.startswith("# "):
+                return line[2:].strip()
+    return path.stem

@@ -1,0 +1,157 @@
+// @ts-check
+// The class around a lesson: whose page this is, the tutor's pauses and lessons, and what to do when the line breaks.
+
+const LATE_MS = 4000;
+const RELOAD_PAUSE_MS = 10000;
+const NO_LINE_MS = 20000;
+
+/** @param {string} tag @param {string} className @param {string} [text] */
+function make(tag, className, text) {
+  const element = document.createElement(tag);
+  element.className = className;
+  if (text) element.textContent = text;
+  return element;
+}
+
+/** @param {string} name */
+function cookie(name) {
+  return document.cookie.split("; ").find((part) => part.startsWith(`${name}=`))?.slice(name.length + 1) ?? "";
+}
+
+// The bar: name and picture as text, and a way out. Built here, so that no name is ever part of the page's own HTML.
+const bar = make("header", "pl-bar");
+const who = make("span", "pl-who");
+who.dir = "auto";
+const leave = /** @type {HTMLFormElement} */ (make("form", ""));
+leave.method = "post";
+leave.action = "/leave";
+const token = document.createElement("input");
+token.type = "hidden";
+token.name = "_xsrf";
+token.value = cookie("_xsrf");
+leave.append(token, make("button", "", "Leave"));
+bar.append(who, leave);
+document.body.prepend(bar);
+fetch("/class/me").then((answer) => answer.json()).then((me) => {
+  who.textContent = me.name;
+  who.title = me.picture;
+});
+
+const line = make("p", "pl-news");
+line.setAttribute("role", "status");
+line.hidden = true;
+document.body.append(line);
+
+const cover = /** @type {HTMLDialogElement} */ (make("dialog", "pl-over"));
+const coverText = make("p", "");
+const coverButton = make("button", "", "Play here");
+coverButton.addEventListener("click", () => location.reload());
+cover.append(coverText, coverButton);
+cover.addEventListener("cancel", (event) => event.preventDefault());
+document.body.append(cover);
+
+/** @param {string} text @param {boolean} withButton */
+function showCover(text, withButton) {
+  coverText.textContent = text;
+  coverButton.hidden = !withButton;
+  if (!cover.open) cover.showModal();
+}
+
+// A page that lost its kernel starts again; not more often than every few seconds, whatever goes wrong.
+function startAgain() {
+  const last = Number(sessionStorage.getItem("pl-reloaded") ?? 0);
+  const wait = Math.max(0, last + RELOAD_PAUSE_MS - Date.now());
+  setTimeout(() => {
+    sessionStorage.setItem("pl-reloaded", String(Date.now()));
+    location.reload();
+  }, Math.min(wait, RELOAD_PAUSE_MS));
+}
+
+/** @type {{kernelId?: string}} */
+let config = {};
+/** The kernel of this page; its id is in the page once Voila has started it. */
+function myKernel() {
+  if (!config.kernelId) {
+    try {
+      config = JSON.parse(document.getElementById("jupyter-config-data")?.textContent ?? "{}");
+    } catch {
+      // The page is still arriving.
+    }
+  }
+  return config.kernelId;
+}
+
+/** @type {number | null} */
+let lesson = null;
+let paused = false;
+let going = false;
+
+/** @param {{page: string, state: string, lesson: number, kernel: string | null}} news */
+function hear(news) {
+  if (going) return;
+  if (news.page !== "/play") {
+    going = true;
+    location.assign(news.page);
+    return;
+  }
+  if (lesson !== null && news.lesson !== lesson) {
+    going = true;
+    location.reload();
+    return;
+  }
+  lesson = news.lesson;
+  const mine = myKernel();
+  if (document.readyState === "complete" && mine && news.kernel !== mine) {
+    if (news.kernel) {
+      showCover("Your game is open in another window.", true);
+    } else {
+      going = true;
+      startAgain();
+    }
+    return;
+  }
+  if (paused !== (news.state === "paused")) {
+    paused = news.state === "paused";
+    // The board stops its clock and writes the pause down.
+    window.dispatchEvent(new CustomEvent(paused ? "pyramid-lab-pause" : "pyramid-lab-resume"));
+    if (paused) showCover("Pause. Look at your tutor.", false);
+    else if (cover.open) cover.close();
+  }
+}
+
+/** @type {EventSource | undefined} */
+let source;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let late;
+function listen() {
+  source?.close();
+  source = new EventSource("/class/live");
+  source.onopen = () => {
+    clearTimeout(late);
+    late = undefined;
+    line.hidden = true;
+  };
+  source.onmessage = (event) => hear(JSON.parse(event.data));
+  source.onerror = () => {
+    late ??= setTimeout(() => {
+      line.textContent = "Waiting for the class computer … Your game is kept.";
+      line.hidden = false;
+    }, LATE_MS);
+    if (source?.readyState === EventSource.CLOSED) setTimeout(listen, LATE_MS);
+  };
+}
+listen();
+
+// The line to the kernel opens again by itself for a while and then gives up; the class computer being there without
+// such a line means that the page has to start again.
+let withoutLine = 0;
+setInterval(() => {
+  const sockets = /** @type {{plSockets?: WebSocket[]}} */ (/** @type {unknown} */ (window)).plSockets ?? [];
+  const alive = sockets.some((socket) => socket.readyState <= WebSocket.OPEN);
+  const here = source?.readyState === EventSource.OPEN;
+  withoutLine = sockets.length && !alive && here ? withoutLine + 1000 : 0;
+  if (withoutLine >= NO_LINE_MS && !going) {
+    going = true;
+    startAgain();
+  }
+}, 1000);

@@ -1,0 +1,101 @@
+// @ts-check
+/** @param {string} id */
+const at = (id) => /** @type {any} */ (document.getElementById(id));
+
+/** @param {string} order @param {string | number} [about] */
+async function tell(order, about = "") {
+  const body = new URLSearchParams({ do: order, about: String(about), _xsrf: at("xsrf").value });
+  try {
+    const answer = await fetch("/tutor/do", { method: "POST", body });
+    if (!answer.ok) throw new Error(String(answer.status));
+  } catch {
+    at("notice").textContent = "That did not reach the class. Load this page again.";
+    at("notice").hidden = false;
+  }
+}
+
+/** @param {string} tag @param {string} text @param {string} [className] */
+function make(tag, text, className) {
+  const element = document.createElement(tag);
+  element.textContent = text;
+  if (className) element.className = className;
+  return element;
+}
+
+/** @param {string} text @param {() => void} act @param {string} [label] */
+function button(text, act, label) {
+  const element = make("button", text);
+  element.addEventListener("click", act);
+  if (label) element.setAttribute("aria-label", label);
+  return element;
+}
+
+let paused = false;
+let lesson = 0;
+let shown = "";
+at("pause").addEventListener("click", () => tell(paused ? "resume" : "pause"));
+at("lesson").addEventListener("change", () => tell("lesson", at("lesson").value));
+at("next").addEventListener("click", () => tell("lesson", lesson + 1));
+at("new-code").addEventListener("click", () => tell("new-code"));
+at("end").addEventListener("click", () => at("sure").showModal());
+at("sure").addEventListener("close", () => at("sure").returnValue === "yes" && tell("end"));
+
+/** @param {any} view */
+function show(view) {
+  paused = view.state === "paused";
+  lesson = view.lesson;
+  const over = view.state === "ended";
+  at("code").textContent = view.code;
+  at("pause").textContent = paused ? "Go on" : "Pause all";
+  at("lesson").value = String(lesson);
+  for (const id of ["pause", "lesson", "new-code", "end"]) at(id).disabled = over;
+  at("next").disabled = over || lesson + 1 >= at("lesson").options.length;
+  at("count").textContent = `(${view.here} of ${view.children.length} here${over ? "; the class is over" : paused ? "; paused" : ""})`;
+  at("store").textContent = view.store;
+  at("store").className = view.saved ? "" : "problem";
+  at("door").textContent = view.door;
+
+  // The tables are built anew only when they change, so that focus and reading are not disturbed.
+  const news = JSON.stringify([view.children, view.asking, view.needs, view.facts]);
+  if (news === shown) return;
+  shown = news;
+  const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.getAttribute("aria-label");
+  at("asking").hidden = !view.asking.length;
+  at("asking-list").replaceChildren(...view.asking.map((/** @type {any} */ child) => {
+    const item = make("li", "");
+    const name = make("bdi", child.name);
+    item.append(name, " is playing, and another tablet wants this name. ",
+      button("Let the new one in", () => tell("let-in", child.id), `Let the new tablet in as ${child.name}`), " ",
+      button("No", () => tell("refuse", child.id), `No new tablet for ${child.name}`));
+    return item;
+  }));
+  at("needs").replaceChildren(...(view.needs.length ? view.needs.map((/** @type {any} */ fact) => {
+    const item = make("li", "");
+    item.append(make("strong", fact.fact), `: ${fact.need} (${fact.tries} tries, ${fact.children} ${fact.children === 1 ? "child" : "children"} with a wrong one)`);
+    return item;
+  }) : [make("li", "Nothing stands out yet.")]));
+  at("facts").replaceChildren(...view.facts.map((/** @type {any} */ fact) => {
+    const row = make("tr", "");
+    row.append(make("th", fact.fact), make("td", fact.tries, "number"), make("td", fact.wrong, "number"), make("td", fact.children, "number"),
+      make("td", fact.median_ms === null ? "" : `${(fact.median_ms / 1000).toFixed(1)} s`, "number"));
+    /** @type {HTMLElement} */ (row.firstChild).setAttribute("scope", "row");
+    return row;
+  }));
+  at("children").replaceChildren(...view.children.map((/** @type {any} */ child) => {
+    const row = make("tr", "");
+    const name = make("th", "", "name");
+    name.setAttribute("scope", "row");
+    name.append(make("bdi", child.name));
+    const orders = make("td", "");
+    if (child.now !== "not here") orders.append(button("Send out", () => tell("send-out", child.id), `Send out ${child.name}`));
+    row.append(name, make("td", child.now), make("td", child.hand, "hand"), make("td", child.correct, "number"),
+      make("td", child.wrong, "number"), make("td", child.games, "number"), orders);
+    return row;
+  }));
+  if (focused) /** @type {HTMLElement | null} */ (document.querySelector(`[aria-label="${CSS.escape(focused)}"]`))?.focus();
+}
+
+const source = new EventSource("/tutor/live");
+source.onopen = () => { at("lost").hidden = true; };
+source.onmessage = (event) => show(JSON.parse(event.data));
+source.onerror = () => { at("lost").hidden = false; };

@@ -1,0 +1,150 @@
+"""``pyramid-lab class``: a whole class at once; ``pyramid-lab merge``: many logs into one."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+import tempfile
+import time
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from pyramid_lab.classroom.app import ClassApp
+    from pyramid_lab.classroom.register import Pupil
+    from pyramid_lab.log.names import Names
+    from pyramid_lab.log.store import Store
+
+PORT = 8900
+GUESTS = "guests"
+
+
+@click.command("class")
+@click.argument("lessons", nargs=-1, metavar="[LESSON]...")
+@click.option("--lan", is_flag=True, help="Let the tablets in your own network in. Without it only this computer.")
+@click.option("--address", metavar="IP", help="With --lan: which of this computer's addresses the tablets use.")
+@click.option("--port", type=click.IntRange(1, 65535), default=PORT, show_default=True, help="Port to listen on.")
+@click.option("--group", metavar="CLASS", help="Only the students of this class. Needed if you have several.")
+@click.option("--guests", type=click.IntRange(1, 60), metavar="NUMBER", help="Children without names: pictures only.")
+@click.option("--pictures", is_flag=True, help="Large pictures to choose from, for children who do not read.")
+@click.option("--store", metavar="PLACE", help="Path or URL of the log. Without it: yours.")
+@click.option("--no-browser", is_flag=True, help="Do not open your own page.")
+@click.option(
+    "--certificate", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Certificate file, for HTTPS."
+)
+@click.option("--key", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Key file, for HTTPS.")
+def class_(
+    lessons: tuple[str, ...],
+    lan: bool,
+    address: str | None,
+    port: int,
+    group: str | None,
+    guests: int | None,
+    pictures: bool,
+    store: str | None,
+    no_browser: bool,
+    certificate: Path | None,
+    key: Path | None,
+) -> None:
+    """Let a whole class play, each child on a tablet, and watch how it goes.
+
+    Shows an address and a number to join with. LESSON is a lesson's name, its first digits, or the path of a
+    notebook; several are taken in this order. Without any, children simply play.
+
+    Ctrl+C ends the class. Every try is in your log.
+    """
+    from pyramid_lab.classroom.app import ClassSettings, class_app
+    from pyramid_lab.classroom.feed import Feed
+    from pyramid_lab.classroom.lesson_files import LessonError, gather
+    from pyramid_lab.classroom.network import NoNetworkError, lan_names
+    from pyramid_lab.classroom.register import Register
+    from pyramid_lab.log.errors import StoreError
+    from pyramid_lab.log.names import Names
+    from pyramid_lab.log.store import Store
+
+    if address and not lan:
+        raise click.UsageError("--address goes with --lan.")
+    if bool(certificate) != bool(key):
+        raise click.UsageError("--certificate and --key go together.")
+    logging.basicConfig(level=logging.ERROR, format="%(levelname)s: %(message)s")
+    with contextlib.ExitStack() as stack:
+        try:
+            log = stack.enter_context(Store(store))
+            pupils = _pupils(log, Names.of(log), group, guests)
+            names = lan_names(address) if lan else None
+            root = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pyramid-lab-lessons-")))
+            chosen = gather(lessons, _lesson_folders(), root)
+        except (StoreError, LessonError, NoNetworkError) as error:
+            raise click.ClickException(str(error)) from None
+        scheme = "https" if certificate else "http"
+        settings = ClassSettings(
+            store_url=log.url.render_as_string(hide_password=False),
+            host="0.0.0.0" if lan else "127.0.0.1",
+            port=port,
+            names=[*(names or ()), "127.0.0.1", "localhost"],
+            address=f"{scheme}://{names[0]}:{port}" if names else None,
+            waiting_kernels=min(len(pupils), 36),
+            pictures=pictures or guests is not None,
+            certificate=certificate,
+            key=key,
+        )
+        register = Register(pupils, chosen, now=time.monotonic)
+        app = class_app(register, settings, Feed(log), root)
+        try:
+            app.open()
+        except OSError as error:
+            raise click.ClickException(
+                f"Port {port} cannot be used ({error.strerror}). Name another with --port."
+            ) from None
+        _welcome(app, lan=lan, pupils=len(pupils))
+        if not no_browser:
+            webbrowser.open(app.tutor_address)
+        app.run()
+        click.echo("The class is over. Everything is in your log.")
+
+
+def _welcome(app: ClassApp, *, lan: bool, pupils: int) -> None:
+    code: str = app.register.code
+    click.echo(f"{pupils} names on the class list. Children open this address and type this number:\n")
+    click.secho(f"    {app.address}    {code[:3]} {code[3:]}\n", bold=True)
+    app.write_qr(sys.stdout)
+    if not lan:
+        click.echo("Only this computer can open it. For tablets, start with --lan.")
+    click.echo(f"Your own page, for you alone: {app.tutor_address}")
+    click.echo("Ctrl+C ends the class.", nl=True)
+
+
+def _lesson_folders() -> list[Path]:
+    from pyramid_lab.cli.lessons import default_folder, shipped_lessons
+
+    return [folder for folder in (default_folder(), shipped_lessons()) if folder.is_dir()]
+
+
+def _pupils(store: Store, names: Names, group: str | None, guests: int | None) -> list[Pupil]:
+    """The class list. The picture of a student is their place in the list of all, so it stays the same."""
+    from pyramid_lab.classroom.pictures import picture_name
+    from pyramid_lab.classroom.register import Pupil
+
+    if guests is not None:
+        known = [person for person in names.people() if person.class_name == GUESTS]
+        for number in range(len(known), guests):
+            known.append(names.add(store, picture_name(number), class_name=GUESTS))
+        return [Pupil(person.student_id, person.label, number) for number, person in enumerate(known[:guests])]
+    people = [person for person in names.people() if person.class_name != GUESTS]
+    classes = sorted({person.class_name for person in people if person.class_name})
+    if group is not None and group not in classes:
+        listed = ", ".join(classes) or "none"
+        raise click.ClickException(f"There is no class {group!r}. Classes with students: {listed}.")
+    if group is None and len(classes) > 1:
+        raise click.ClickException(f"Say which class plays, with --group: {', '.join(classes)}.")
+    chosen = [person for person in people if group is None or person.class_name == group]
+    if not chosen:
+        raise click.ClickException(
+            "Your class list is empty. Bring in a roster with 'pyramid-lab student import FILE', "
+            "or let children play without names: --guests 12."
+        )
+    return [Pupil(person.student_id, person.label, number) for number, person in enumerate(chosen)]
