@@ -1,0 +1,326 @@
+"""Flexibility: does the student see all the ways on, and choose among them?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from typing import Any, Final, Literal
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from pyramid_lab.core import DRAW, REDEAL, Deal, Move, MoveKind, Position
+from pyramid_lab.core.cards import Card
+from pyramid_lab.insight.cleaning import in_order
+from pyramid_lab.insight.practice import share_interval
+from pyramid_lab.insight.speed import alone_fact, target_of
+from pyramid_lab.insight.thresholds import Thresholds
+from pyramid_lab.log.events import facts_to, rules_of
+
+Verdict = Literal["kept", "lost", "nothing to lose", "not proved"]
+"""What a move did to the chance to win: it kept it, it lost it, there was none before, nobody could prove it."""
+
+Judge = Callable[[Position, Move], Verdict]
+"""Judges a move made in a position; :func:`pyramid_lab.insight.solver_judge` asks the solver."""
+
+GAMES_JUDGED: Final = 6
+GAMES_CHOSEN_IN: Final = 8
+
+
+def breadth(events: pd.DataFrame, thresholds: Thresholds | None = None, *, target: int = 13) -> pd.DataFrame:
+    """How often each student took a fact when it was offered.
+
+    A fact is offered by each position in which it was legal and that was answered with a discard or by turning a card.
+
+    Args:
+        events: everything that was logged, rows with the columns of an event.
+        thresholds: section ``interval``.
+        target: the facts' total.
+
+    Returns:
+        ``student_id``, ``fact``, ``offered``, ``taken``, ``share`` (posterior mean), ``low``, ``high``.
+    """
+    level = (thresholds or Thresholds.default()).interval.level
+    rows = in_order(events)
+    rows = rows[_answered(rows) & rows["legal_facts"].notna()]
+    offers = {text: text.split() for text in rows["legal_facts"].unique()}
+    found = []
+    for student, mine in rows.groupby("student_id", sort=True):
+        legal = mine["legal_facts"].value_counts()
+        taken = mine.loc[mine["event_type"] == "attempt", "fact"].value_counts()
+        for fact in facts_to(target):
+            offered = int(sum(count for text, count in legal.items() if fact in offers[str(text)]))
+            if offered:
+                found.append((student, fact, offered, min(int(taken.get(fact, 0)), offered)))
+    table = pd.DataFrame(found, columns=["student_id", "fact", "offered", "taken"])
+    table["share"], table["low"], table["high"] = share_interval(table["taken"], table["offered"], level)
+    return table
+
+
+def _answered(rows: pd.DataFrame) -> pd.Series:
+    kind = rows["event_type"]
+    return ((kind == "attempt") & (rows["outcome"] == "correct")) | (kind == "draw")
+
+
+def missed_pairs(
+    events: pd.DataFrame,
+    thresholds: Thresholds | None = None,
+    *,
+    judge: Judge | None = None,
+    games: int = GAMES_JUDGED,
+) -> pd.DataFrame:
+    """How often each student turned a card while a discard was exposed.
+
+    Discarding is optional, and waiting is sometimes right: with a judge, those in each student's last games are judged
+    one by one.
+
+    Args:
+        events: everything that was logged, rows with the columns of an event.
+        thresholds: section ``interval``.
+        judge: judges a move; ``None`` leaves everything unjudged.
+        games: how many of a student's last games with a missed pair are judged.
+
+    Returns:
+        ``student_id``, ``draws``, ``missed`` (draws while a discard was legal), ``chances`` (positions with a legal
+        discard), ``share`` (missed by chances, posterior mean), ``low``, ``high``, and of the judged ones: ``judged``,
+        ``kept``, ``lost``, ``nothing_to_lose``, ``not_proved``.
+    """
+    level = (thresholds or Thresholds.default()).interval.level
+    rows = in_order(events)
+    answered = _answered(rows)
+    rows = rows.assign(
+        draw=rows["event_type"] == "draw",
+        chance=answered & (rows["n_legal"] > 0),
+        missed=(rows["event_type"] == "draw") & (rows["n_legal"] > 0),
+    )
+    table = (
+        rows.groupby("student_id", sort=True)
+        .agg(draws=("draw", "sum"), missed=("missed", "sum"), chances=("chance", "sum"))
+        .reset_index()
+    )
+    table["share"], table["low"], table["high"] = share_interval(table["missed"], table["chances"], level)
+    counts = _judged(rows, rows["missed"], judge, games)
+    return table.merge(counts, on="student_id", how="left").fillna(dict.fromkeys(_VERDICTS.values(), 0) | {"judged": 0})
+
+
+_REPLAYED: Final = [
+    "student_id", "game_id", "event_id", "event_type", "deal", "rule_set", "outcome", "first_card", "second_card",
+    "n_legal", "best_newly_exposed",
+]  # fmt: skip
+_VERDICTS: Final[dict[str, str]] = {
+    "kept": "kept", "lost": "lost", "nothing to lose": "nothing_to_lose", "not proved": "not_proved",
+}  # fmt: skip
+
+
+def _judged(rows: pd.DataFrame, which: pd.Series, judge: Judge | None, games: int) -> pd.DataFrame:
+    """Verdicts on the chosen moves in each student's last games that have one, counted."""
+    columns = ["student_id", "judged", *_VERDICTS.values()]
+    found = []
+    if judge is not None:
+        rows = rows[_REPLAYED]
+        for student, mine in rows[which].groupby("student_id", sort=True):
+            chosen = mine["game_id"].drop_duplicates().tail(games)
+            counts = dict.fromkeys(_VERDICTS, 0)
+            for game in chosen:
+                wanted = set(mine.loc[mine["game_id"] == game, "event_id"])
+                played = rows[(rows["student_id"] == student) & (rows["game_id"] == game)]
+                for event_id, position, move in replayed(played):
+                    if event_id in wanted:
+                        counts[judge(position, move)] += 1
+            found.append((student, sum(counts.values()), *counts.values()))
+    return pd.DataFrame(found, columns=columns)
+
+
+def replayed(game: pd.DataFrame) -> Iterator[tuple[str, Position, Move]]:
+    """The moves of one logged game with the positions in which they were made.
+
+    Stops quietly where the log cannot be replayed, such as a game whose first events are missing.
+
+    Args:
+        game: the events of one game, in order.
+
+    Yields:
+        ``event_id``, the position before the move, the move.
+    """
+    rows = game.to_dict("records")
+    try:
+        first = next(row for row in rows if row["deal"] and row["rule_set"])
+        rules = rules_of(first["rule_set"])
+        position = Position.start(rules, Deal.from_text(first["deal"], rules.target))
+    except (StopIteration, ValueError):
+        return
+    done: list[Position] = []
+    undone: list[Position] = []
+    for row in rows:
+        kind = row["event_type"]
+        if kind == "undo" and done:
+            undone.append(position)
+            position = done.pop()
+            continue
+        if kind == "redo" and undone:
+            done.append(position)
+            position = undone.pop()
+            continue
+        if kind == "deal" and done:
+            position, done, undone = done[0], [], []
+            continue
+        try:
+            move = _move(row)
+            if move is None:
+                continue
+            after = position.play(move)
+        except ValueError:
+            return
+        yield str(row["event_id"]), position, move
+        done.append(position)
+        undone.clear()
+        position = after
+
+
+def _move(row: Mapping[Hashable, Any]) -> Move | None:
+    kind = row["event_type"]
+    if kind == "draw":
+        return DRAW
+    if kind == "redeal":
+        return REDEAL
+    if kind == "attempt" and row["outcome"] == "correct":
+        return Move.discard(*(Card.parse(str(row[name])) for name in ("first_card", "second_card") if row[name]))
+    return None
+
+
+def order_use(tries: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFrame:
+    """Which card of a pair is chosen first: the smaller or the larger, from the pyramid or the waste.
+
+    Args:
+        tries: as :func:`~pyramid_lab.insight.clean` gives them.
+        thresholds: section ``interval``.
+
+    Returns:
+        ``student_id``, ``n`` (right pairs), ``smaller_first`` (share, posterior mean), ``low``, ``high``, ``n_mixed``
+        (pairs of a pyramid card and another), ``pyramid_first`` (share of those; NaN without any).
+    """
+    level = (thresholds or Thresholds.default()).interval.level
+    pairs = tries[(tries["outcome"] == "correct") & tries["value_b"].notna()]
+    first, second = (pairs[name].fillna("").str.startswith("r") for name in ("first_place", "second_place"))
+    mixed = first != second
+    table = (
+        pairs.assign(smaller=pairs["value_a"] < pairs["value_b"], mixed=mixed, pyramid=first & mixed)
+        .groupby("student_id", sort=True)
+        .agg(n=("smaller", "count"), smaller=("smaller", "sum"), n_mixed=("mixed", "sum"), pyramid=("pyramid", "sum"))
+        .reset_index()
+    )
+    table["smaller_first"], table["low"], table["high"] = share_interval(table["smaller"], table["n"], level)
+    table["pyramid_first"] = table["pyramid"] / table["n_mixed"].where(table["n_mixed"] > 0)
+    return table.drop(columns=["smaller", "pyramid"])
+
+
+def choice_points(
+    events: pd.DataFrame, thresholds: Thresholds | None = None, *, games: int = GAMES_CHOSEN_IN
+) -> pd.DataFrame:
+    """Adaptivity: how often the discard that sets most cards free was taken, beyond chance.
+
+    A choice point is a discard of a pair or a King where the legal discards differ in how many covered pyramid cards
+    they set free. With m best ones among k, chance takes one of them m/k of the time; adaptivity is
+    ``(observed - mean m/k) / (1 - mean m/k)``: 0 is chance, 1 is always. (Taking 1/k for chance, as if there were no
+    ties, would find adaptivity in a student who chooses blindly, and points without a difference are no choice.)
+
+    Args:
+        events: everything that was logged, rows with the columns of an event.
+        thresholds: section ``interval``.
+        games: how many of each student's last games are looked at.
+
+    Returns:
+        ``student_id``, ``n`` (choice points), ``observed``, ``chance``, ``adaptivity``, ``low``, ``high``; NaN without
+        any.
+    """
+    level = (thresholds or Thresholds.default()).interval.level
+    rows = in_order(events)
+    found = []
+    for student, mine in rows[_REPLAYED].groupby("student_id", sort=True):
+        last = mine["game_id"].drop_duplicates().tail(games)
+        played = mine[mine["game_id"].isin(last)]
+        open_choice = set(played.loc[(played["n_legal"] > 1) & (played["best_newly_exposed"] > 0), "event_id"])
+        points = [
+            point
+            for _, game in played.groupby("game_id", sort=False)
+            for event_id, position, move in replayed(game)
+            if event_id in open_choice and (point := _choice(position, move)) is not None
+        ]
+        if not points:
+            found.append((student, 0, np.nan, np.nan, np.nan, np.nan, np.nan))
+            continue
+        best, chances = np.array(points, float).T
+        observed, chance = best.mean(), chances.mean()
+        _, low, high = share_interval(best.sum(), len(best), level)
+        beyond = [(value - chance) / (1 - chance) for value in (observed, float(low), float(high))]
+        found.append((student, len(best), observed, chance, *beyond))
+    columns = ["student_id", "n", "observed", "chance", "adaptivity", "low", "high"]
+    return pd.DataFrame(found, columns=columns)
+
+
+def _choice(position: Position, move: Move) -> tuple[bool, float] | None:
+    """Whether the best was taken, and the chance of that; ``None`` if there was nothing to choose."""
+    if move.kind is not MoveKind.DISCARD:
+        return None
+    discards = position.legal_discards()
+    if len(discards) < 2:
+        return None
+    freed = {other: _set_free(position, other) for other in discards}
+    most = max(freed.values())
+    n_best = sum(value == most for value in freed.values())
+    if n_best == len(discards):
+        return None
+    return freed.get(move, 0) == most, n_best / len(discards)
+
+
+def _set_free(position: Position, move: Move) -> int:
+    before = set(position.exposed)
+    after = position.play(move)
+    return sum(card not in before and after.place(card).kind == "pyramid" for card in after.exposed)
+
+
+def planning(
+    events: pd.DataFrame,
+    own: pd.DataFrame,
+    thresholds: Thresholds | None = None,
+    *,
+    judge: Judge | None = None,
+    games: int = GAMES_JUDGED,
+) -> pd.DataFrame:
+    """Looking ahead: the pause before moves that uncover cards, and discards that gave a winnable game away.
+
+    The pause is the difference of the mean own time, each fact's median taken off, between discards that set a card
+    free and those that do not; its interval is Welch's. A pause may be looking ahead, and may be looking at what was
+    just uncovered; it is no merit by itself.
+
+    Args:
+        events: everything that was logged, rows with the columns of an event.
+        own: as :func:`~pyramid_lab.insight.own_times` gives it.
+        thresholds: section ``interval``.
+        judge: judges a move; ``None`` leaves everything unjudged.
+        games: how many of a student's last games are judged.
+
+    Returns:
+        ``student_id``, ``n_uncovering``, ``n_other``, ``pause_s``, ``low_s``, ``high_s`` (NaN below two of each), and
+        of the judged discards: ``judged``, ``kept``, ``lost``, ``nothing_to_lose``, ``not_proved``.
+    """
+    level = (thresholds or Thresholds.default()).interval.level
+    timed = own[own["own_s"].notna() & own["newly_exposed"].notna() & (own["fact"] != alone_fact(target_of(own)))]
+    rest = timed["own_s"] - timed.groupby(["student_id", "fact"])["own_s"].transform("median")
+    uncovering = timed["newly_exposed"] > 0
+    found = []
+    for student in own["student_id"].drop_duplicates().sort_values():
+        mine = timed["student_id"] == student
+        some, none = rest[mine & uncovering].to_numpy(float), rest[mine & ~uncovering].to_numpy(float)
+        numbers = (np.nan, np.nan, np.nan)
+        if min(len(some), len(none)) >= 2 and np.ptp(np.concatenate([some, none])) > 0:
+            test = stats.ttest_ind(some, none, equal_var=False)
+            ends = test.confidence_interval(level)
+            numbers = (float(some.mean() - none.mean()), float(ends.low), float(ends.high))
+        found.append((student, len(some), len(none), *numbers))
+    columns = ["student_id", "n_uncovering", "n_other", "pause_s", "low_s", "high_s"]
+    rows = in_order(events)
+    discards = (rows["event_type"] == "attempt") & (rows["outcome"] == "correct")
+    counts = _judged(rows, discards, judge, games)
+    table = pd.DataFrame(found, columns=columns).merge(counts, on="student_id", how="left")
+    return table.fillna(dict.fromkeys(_VERDICTS.values(), 0) | {"judged": 0})

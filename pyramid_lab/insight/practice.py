@@ -1,0 +1,196 @@
+"""What was practised and how it grows: accuracy, rate, weeks, growth."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Final
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import stats
+
+from pyramid_lab.insight.cleaning import in_order
+from pyramid_lab.insight.speed import alone_fact, target_of
+from pyramid_lab.insight.thresholds import Thresholds
+
+_Floats = npt.NDArray[np.float64]
+_SHORTEST_S: Final = 0.15  # an own time at or below nought has no logarithm; this is as quick as anyone answers
+
+
+def share_interval(hits: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.9) -> tuple[_Floats, _Floats, _Floats]:
+    """A share with its uncertainty, from a flat Beta(1, 1) prior: mean and both ends of the interval."""
+    yes = np.asarray(hits, float)
+    no = np.asarray(n, float) - yes
+    tail = (1 - level) / 2
+    mean = (yes + 1) / (yes + no + 2)
+    return mean, stats.beta.ppf(tail, yes + 1, no + 1), stats.beta.ppf(1 - tail, yes + 1, no + 1)
+
+
+def accuracy(tries: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFrame:
+    """How often each student is right, fact by fact. Blocked tries and misclicks are no answers and do not count.
+
+    Args:
+        tries: as :func:`~pyramid_lab.insight.clean` gives them.
+        thresholds: section ``interval``.
+
+    Returns:
+        ``student_id``, ``fact``, ``n``, ``n_right``, ``share_right`` (0 to 1), ``mean``, ``low``, ``high`` (posterior
+        mean and interval with a Beta(1, 1) prior). Facts never tried have no row.
+    """
+    level = (thresholds or Thresholds.default()).interval.level
+    counted = tries[tries["right"].notna()]
+    table = counted.groupby(["student_id", "fact"], sort=True)["right"].agg(n="count", n_right="sum").reset_index()
+    table["n_right"] = table["n_right"].astype(int)
+    table["share_right"] = table["n_right"] / table["n"]
+    table["mean"], table["low"], table["high"] = share_interval(table["n_right"], table["n"], level)
+    return table
+
+
+def rate(events: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFrame:
+    """Right discards per active minute, for each sitting of each student: to compare with him- or herself only.
+
+    Active time is the time between one event and the next of a session; gaps longer than ``cleaning.pause_s``, and the
+    time away from the page or paused, are left out. It is counted in UTC, so a change of the clocks changes nothing.
+
+    Args:
+        events: everything that was logged, rows with the columns of an event.
+        thresholds: section ``cleaning``.
+
+    Returns:
+        ``student_id``, ``session_id``, ``begins`` (UTC), ``games``, ``attempts``, ``discards`` (right ones),
+        ``active_min``, ``per_min`` (NaN without active time).
+    """
+    longest = (thresholds or Thresholds.default()).cleaning.pause_s
+    rows = in_order(events)
+    sitting = [rows["student_id"], rows["session_id"]]
+    gap = rows["t_utc"].groupby(sitting).diff().dt.total_seconds()
+    previous = rows["event_type"].groupby(sitting).shift()
+    away = previous.isin(("focus_lost", "pause"))
+    rows["gap_s"] = gap.where((gap <= longest) & ~away, 0.0)
+    attempt = rows["event_type"] == "attempt"
+    rows["attempt"] = attempt
+    rows["discard"] = attempt & (rows["outcome"] == "correct")
+    table = (
+        rows.groupby(["student_id", "session_id"], sort=True)
+        .agg(
+            begins=("t_utc", "min"), games=("game_id", "nunique"), attempts=("attempt", "sum"),
+            discards=("discard", "sum"), active_min=("gap_s", "sum"),
+        )
+        .reset_index()
+        .sort_values(["student_id", "begins"], kind="stable", ignore_index=True)
+    )  # fmt: skip
+    table["active_min"] = table["active_min"] / 60
+    table["per_min"] = table["discards"] / table["active_min"].where(table["active_min"] > 0)
+    return table
+
+
+def local_times(times: pd.Series, zones: pd.Series) -> pd.Series:
+    """Moments as wall-clock times where they happened, without a zone; UTC where the zone is unknown.
+
+    Args:
+        times: aware, UTC.
+        zones: IANA names, or ``None``.
+    """
+    local = times.dt.tz_convert("UTC").dt.tz_localize(None)
+    for name in zones.dropna().unique():
+        at = zones == name
+        local[at] = times[at].dt.tz_convert(_zone(name)).dt.tz_localize(None)
+    return pd.Series(local)
+
+
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, KeyError):  # a name that is no zone, or one that this system does not know
+        return ZoneInfo("UTC")
+
+
+def weekly(own: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFrame:
+    """Median own time of each pair, week by week; a week begins on Monday where the student is.
+
+    Args:
+        own: as :func:`~pyramid_lab.insight.own_times` gives it.
+        thresholds: section ``growth``.
+
+    Returns:
+        ``student_id``, ``fact``, ``week`` (Monday), ``n`` (timed tries), ``median_s`` (own time, at least 0.15 s);
+        weeks with fewer than ``growth.min_tries``, and those
+        more than ``growth.last_weeks`` before the student's last, are left out.
+    """
+    settings = (thresholds or Thresholds.default()).growth
+    least = settings.min_tries
+    timed = _timed(own, settings.last_weeks)
+    table = timed.groupby(["student_id", "fact", "week"], sort=True)["time_s"].agg(n="count", median_s="median")
+    return pd.DataFrame(table[table["n"] >= least].reset_index())
+
+
+def _timed(own: pd.DataFrame, last_weeks: int) -> pd.DataFrame:
+    pair = own["fact"] != alone_fact(target_of(own))
+    timed = own.loc[pair & own["own_s"].notna() & own["t_utc"].notna(), ["student_id", "fact", "t_utc", "tz", "own_s"]]
+    local = local_times(timed["t_utc"], timed["tz"])
+    day = local.dt.normalize()
+    week = day - pd.to_timedelta(day.dt.day_of_week, unit="D")
+    timed = timed.assign(week=week, time_s=timed["own_s"].clip(lower=_SHORTEST_S))
+    newest = week.groupby(timed["student_id"]).transform("max")
+    return pd.DataFrame(timed[week > newest - pd.Timedelta(weeks=last_weeks)])
+
+
+def growth(own: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFrame:
+    """How the time of each pair changes from week to week.
+
+    The slope of Theil and Sen through the logs of the weekly medians: the median of the slopes between any two weeks.
+    Its interval is a bootstrap of the tries within each week. A change is claimed only if the interval leaves out 0.
+
+    Args:
+        own: as :func:`~pyramid_lab.insight.own_times` gives it.
+        thresholds: sections ``growth`` and ``interval``.
+
+    Returns:
+        ``student_id``, ``fact``, ``n`` (tries in the weeks used), ``weeks``, ``change`` (relative change of the time
+        each week: -0.1 is a tenth quicker), ``low``, ``high``, ``reading`` (``quicker``, ``slower``, ``no clear
+        change``, ``too few weeks``).
+    """
+    chosen = thresholds or Thresholds.default()
+    tail = (1 - chosen.interval.level) / 2
+    rng = np.random.default_rng(chosen.interval.seed)
+    found = []
+    for (student, fact), rows in _timed(own, chosen.growth.last_weeks).groupby(["student_id", "fact"], sort=True):
+        weeks, medians, samples, n = [], [], [], 0
+        for week, times in rows.groupby("week", sort=True)["time_s"]:
+            if len(times) < chosen.growth.min_tries:
+                continue
+            values = np.log(times.to_numpy(float))
+            weeks.append(pd.Timestamp(str(week)).toordinal() / 7)
+            medians.append(np.median(values))
+            samples.append(_resampled_medians(values, chosen.interval.resamples, rng))
+            n += len(values)
+        if len(weeks) < max(chosen.growth.min_weeks, 2):
+            found.append((student, fact, n, len(weeks), np.nan, np.nan, np.nan, "too few weeks"))
+            continue
+        slope = float(stats.theilslopes(medians, weeks).slope)
+        low, high = np.quantile(_theil_sen(np.array(weeks), np.column_stack(samples)), [tail, 1 - tail])
+        reading = "quicker" if high < 0 else "slower" if low > 0 else "no clear change"
+        found.append((student, fact, n, len(weeks), np.expm1(slope), np.expm1(low), np.expm1(high), reading))
+    return pd.DataFrame(found, columns=["student_id", "fact", "n", "weeks", "change", "low", "high", "reading"])
+
+
+def _resampled_medians(values: _Floats, count: int, rng: np.random.Generator) -> _Floats:
+    """Medians of bootstrap samples, without drawing the samples: the k-th smallest of n uniform numbers is Beta(k,
+    n + 1 - k), and it says which of the sorted values stands there."""
+    n = len(values)
+    low = (n + 1) // 2
+    place = rng.beta(low, n + 1 - low, count)
+    ordered = np.sort(values)
+    lower = ordered[np.minimum((place * n).astype(int), n - 1)]
+    if n % 2:
+        return np.asarray(lower)
+    next_place = place + (1 - place) * rng.beta(1, n - low, count)
+    return np.asarray((lower + ordered[np.minimum((next_place * n).astype(int), n - 1)]) / 2)
+
+
+def _theil_sen(at: _Floats, values: _Floats) -> _Floats:
+    """``scipy.stats.theilslopes`` for each row of ``values`` at once: 400 resamples of each fact are too many calls."""
+    pairs = list(combinations(range(len(at)), 2))
+    return np.asarray(np.median([(values[:, b] - values[:, a]) / (at[b] - at[a]) for a, b in pairs], axis=0))

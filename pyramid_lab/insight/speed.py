@@ -1,0 +1,276 @@
+"""Speed: fact time (what is left of a response time without motor and search time), bands, counting, overall speed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import statsmodels.api as sm
+from scipy import stats
+
+from pyramid_lab.insight.thresholds import Thresholds
+from pyramid_lab.log.events import facts_to
+
+BANDS: Final = ("fast", "working it out", "slow", "too few tries")
+
+_Floats = npt.NDArray[np.float64]
+_PRIOR_ROWS: Final = 10  # the ridge as rows, enough of them that the robust fit takes none for an outlier
+_MAD: Final = 1.4826  # median absolute deviation to standard deviation, for a normal
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    motor_s: float
+    reach_se: float  # standard error of motor and search time together at the student's mean scan
+    search_s: float
+    noise: float
+    taus: dict[str, tuple[float, float]]  # fact -> fact time, standard error
+
+
+def alone_fact(target: int) -> str:
+    """The fact of the card that goes alone: ``K`` for 13."""
+    return facts_to(target)[-1]
+
+
+def target_of(tries: pd.DataFrame) -> int:
+    """The target whose facts the tries are at; 13 if there is none."""
+    seen = set(tries["fact"].dropna())
+    return next((target for target in (13, 12, 11, 10) if seen <= set(facts_to(target))), 13)
+
+
+_FITTED: Final = ["student_id", "fact", "speed_s", "scan", "n_exposed", "n_legal_cards"]
+
+
+def _fit(rows: pd.DataFrame, alone: str, thresholds: Thresholds) -> _Fit | None:
+    """The robust regression of one student's times; ``None`` below the tries that it needs."""
+    settings = thresholds.fact_time
+    rows = rows[rows["speed_s"].notna() & rows["scan"].notna()]
+    kings = rows["fact"].to_numpy() == alone
+    if len(rows) < settings.min_discards or kings.sum() < max(settings.min_kings, 1):
+        return None
+    facts = [name for name in rows["fact"].unique() if name != alone]
+    design = np.column_stack(
+        [np.ones(len(rows)), rows["scan"] - 1, *((rows["fact"] == name) for name in facts)]
+    ).astype(float)
+    times = rows["speed_s"].to_numpy(float)
+    prior = np.zeros((_PRIOR_ROWS, design.shape[1]))
+    prior[:, 1] = np.sqrt(settings.search_weight / _PRIOR_ROWS)
+    full = np.vstack([design, prior])
+    answer = np.concatenate([times, settings.search_s * prior[:, 1]])
+    if np.ptp(times) < 1e-9:
+        fitted = sm.OLS(answer, full).fit()  # without any spread there is nothing to be robust against
+    else:
+        fitted = sm.RLM(answer, full, M=sm.robust.norms.HuberT(t=settings.huber_k)).fit(maxiter=100)
+    values, errors = np.asarray(fitted.params), np.nan_to_num(np.asarray(fitted.bse))
+    usual = np.zeros(design.shape[1])
+    usual[:2] = 1.0, design[:, 1].mean()
+    covariance = np.nan_to_num(np.asarray(fitted.cov_params()))
+    search = max(float(values[1]), 0.0)
+    residual = times[kings] - values[0] - values[1] * design[kings, 1]
+    shape = _noise_shape(rows, float(values[0]), search)
+    ratio = np.median(np.abs(residual) / shape[kings]) * _MAD
+    return _Fit(
+        motor_s=float(values[0]),
+        reach_se=float(np.sqrt(max(usual @ covariance @ usual, 0.0))),
+        search_s=search,
+        noise=float(np.clip(ratio, 0.6, 1.8)),
+        taus={name: (float(values[2 + at]), float(errors[2 + at])) for at, name in enumerate(facts)},
+    )
+
+
+def _noise_shape(rows: pd.DataFrame, motor_s: float, search_s: float) -> _Floats:
+    """Expected spread of motor and search time, s: a fifth of the motor time, and the spread of a scan that stops at
+    the first of k cards among n (the variance of the smallest of k numbers drawn from 1..n)."""
+    n = rows["n_exposed"].to_numpy(float)
+    k = np.clip(rows["n_legal_cards"].to_numpy(float), 0, n)
+    scan = k * (n + 1) * (n - k) / ((k + 1) ** 2 * (k + 2))
+    return np.asarray(np.sqrt((0.2 * max(motor_s, 0.4)) ** 2 + max(search_s, 0.05) ** 2 * np.nan_to_num(scan, nan=1.0)))
+
+
+def own_times(tries: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFrame:
+    """Each try's time without the student's own motor and search time.
+
+    Args:
+        tries: as :func:`~pyramid_lab.insight.clean` gives them.
+        thresholds: section ``fact_time``.
+
+    Returns:
+        The tries with, in s, ``own_s`` (``speed_s - motor_s - search_s * (scan - 1)``; may be negative), ``noise_s``
+        (standard deviation of what motor and search add to it), ``motor_s``, ``reach_se_s``, ``search_s``; all NaN
+        for a student with too few tries for the regression, ``own_s`` also where ``speed_s`` is.
+    """
+    chosen = thresholds or Thresholds.default()
+    alone = alone_fact(target_of(tries))
+    columns = ("motor_s", "reach_se_s", "search_s", "noise_s")
+    found = {name: np.full(len(tries), np.nan) for name in columns}
+    needed = tries[_FITTED]
+    for at in tries.groupby("student_id", sort=False).indices.values():
+        rows = needed.iloc[at]
+        fit = _fit(rows, alone, chosen)
+        if fit is not None:
+            noise = fit.noise * _noise_shape(rows, fit.motor_s, fit.search_s)
+            for name, value in zip(columns, (fit.motor_s, fit.reach_se, fit.search_s, noise), strict=True):
+                found[name][at] = value
+    result = tries.assign(**found)
+    result["own_s"] = result["speed_s"] - result["motor_s"] - result["search_s"] * (result["scan"] - 1)
+    return result
+
+
+def fact_times(tries: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFrame:
+    """Fact time of each student and fact: response time less the student's own motor and search time.
+
+    Per student, a Huber regression with the Kings (which need no partner) as the zero reference::
+
+        RT = motor + search * (scan - 1) + sum of tau_f for the fact f
+
+    where ``scan`` is the number of cards that a scan which stops at the first useful card is expected to look at; the
+    search time is held toward ``fact_time.search_s``. With fewer than ``min_discards`` timed tries or ``min_kings``
+    Kings the raw median stands instead, and ``method`` says so.
+
+    Args:
+        tries: as :func:`~pyramid_lab.insight.clean` gives them.
+        thresholds: sections ``fact_time`` and ``interval``.
+
+    Returns:
+        A row for each student and fact tried, in the order of the facts, the card that goes alone last: ``student_id``,
+        ``fact``, ``n`` (timed tries), ``median_s`` (raw), ``fact_time_s``, ``low_s``, ``high_s``, ``se_s``, ``method``
+        (``fact time`` or ``raw median``). For a raw median the fact time and its interval are NaN.
+    """
+    chosen = thresholds or Thresholds.default()
+    target = target_of(tries)
+    alone = alone_fact(target)
+    wide = float(stats.norm.ppf((1 + chosen.interval.level) / 2))
+    order = {name: at for at, name in enumerate(facts_to(target))}
+    found = []
+    for student, rows in tries[_FITTED].groupby("student_id", sort=True):
+        fit = _fit(rows, alone, chosen)
+        for fact, times in sorted(rows.groupby("fact")["speed_s"], key=lambda item: order[str(item[0])]):
+            tau, error = (np.nan, np.nan) if fit is None else fit.taus.get(str(fact), (np.nan, np.nan))
+            found.append(
+                (
+                    student, fact, int(times.count()), times.median(), tau, tau - wide * error, tau + wide * error,
+                    error, "raw median" if np.isnan(tau) else "fact time",
+                )
+            )  # fmt: skip
+    columns = ["student_id", "fact", "n", "median_s", "fact_time_s", "low_s", "high_s", "se_s", "method"]
+    return pd.DataFrame(found, columns=columns)
+
+
+def bands(times: pd.DataFrame, accuracy: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFrame:
+    """The band of each student and fact: fast, working it out, slow, too few tries.
+
+    Fast is a fact time up to ``bands.fast_s`` with at least ``bands.min_accuracy`` right; a fact that is quick but not
+    right so often is still being worked out. Without a fact time (see :func:`fact_times`) there are too few tries.
+
+    Args:
+        times: as :func:`fact_times` gives them.
+        accuracy: as :func:`~pyramid_lab.insight.accuracy` gives it.
+        thresholds: section ``bands``.
+
+    Returns:
+        ``times`` joined with the accuracy, without the card that goes alone, and with ``band``, ``sure`` (probability
+        that the fact time lies in the band, 0 to 1; NaN for too few tries) and ``more_games`` (games of one pass until
+        there would be enough tries; 0 where there are).
+    """
+    chosen = (thresholds or Thresholds.default()).bands
+    table = times[times["fact"] != alone_fact(target_of(times))].merge(
+        accuracy.drop(columns="level", errors="ignore"),
+        on=["student_id", "fact"],
+        how="left",
+        suffixes=("", "_accuracy"),
+    )
+    tau = table["fact_time_s"].to_numpy(float)
+    error = np.maximum(table["se_s"].to_numpy(float), 1e-6)
+    few = np.isnan(tau) | (table["n"].to_numpy() < chosen.min_tries)
+    accurate = table["share_right"].to_numpy(float) >= chosen.min_accuracy
+    quick, slow = tau <= chosen.fast_s, tau > chosen.slow_s
+    table["band"] = np.select([few, slow, quick & accurate], ["too few tries", "slow", "fast"], "working it out")
+    below_fast = stats.norm.cdf((chosen.fast_s - tau) / error)
+    below_slow = stats.norm.cdf((chosen.slow_s - tau) / error)
+    sure = np.select([slow, quick & accurate, quick], [1 - below_slow, below_fast, below_slow], below_slow - below_fast)
+    table["sure"] = np.where(few, np.nan, sure)
+    missing = np.maximum(chosen.min_tries - table["n"].to_numpy(), 0)
+    table["more_games"] = np.ceil(missing / chosen.tries_per_game).astype(int)
+    return table
+
+
+def counting_slope(own: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFrame:
+    """How much longer a fact takes for each step of its smaller addend, and whether that looks like counting on.
+
+    Adults who count on take about 0.4 s a step (Ashcraft & Battaglia 1978, Ashcraft 1982); a fact that is known takes
+    no longer for a larger addend. The slope is that of the line through the facts' 10 % trimmed means; the interval is
+    a bootstrap of the tries within each fact.
+
+    Args:
+        own: as :func:`own_times` gives it.
+        thresholds: sections ``counting``, ``bands`` (``min_tries``) and ``interval``.
+
+    Returns:
+        A row for each student: ``student_id``, ``slope_s`` (s a step), ``low_s``, ``high_s``, ``n`` (tries),
+        ``n_facts``, ``reading`` (``counting on``, ``knowing``, ``cannot tell``, ``too few tries``); numbers are NaN for
+        too few.
+    """
+    chosen = thresholds or Thresholds.default()
+    target = target_of(own)
+    rng = np.random.default_rng(chosen.interval.seed)
+    found = []
+    for student, rows in own.groupby("student_id", sort=True):
+        steps, means, samples, n = [], [], [], 0
+        for step, fact in enumerate(facts_to(target)[:-1], start=1):
+            times = rows.loc[(rows["fact"] == fact) & rows["own_s"].notna(), "own_s"].to_numpy(float)
+            if len(times) < chosen.bands.min_tries:
+                continue
+            steps.append(step)
+            n += len(times)
+            means.append(stats.trim_mean(times, 0.1))
+            drawn = rng.choice(times, size=(chosen.interval.resamples, len(times)))
+            samples.append(stats.trim_mean(drawn, 0.1, axis=1))
+        if len(steps) < max(chosen.counting.min_facts, 2):
+            found.append((student, np.nan, np.nan, np.nan, n, len(steps), "too few tries"))
+            continue
+        slope = float(np.polyfit(steps, means, 1)[0])
+        drawn_slopes = np.polyfit(steps, np.array(samples), 1)[0]
+        tail = (1 - chosen.interval.level) / 2
+        low, high = (float(value) for value in np.quantile(drawn_slopes, [tail, 1 - tail]))
+        if slope >= chosen.counting.step_s and low > 0:
+            reading = "counting on"
+        elif high < chosen.counting.step_s:
+            reading = "knowing"
+        else:
+            reading = "cannot tell"
+        found.append((student, slope, low, high, n, len(steps), reading))
+    columns = ["student_id", "slope_s", "low_s", "high_s", "n", "n_facts", "reading"]
+    return pd.DataFrame(found, columns=columns)
+
+
+def overall_speed(
+    rows: pd.DataFrame, *, person: str = "student_id", item: str = "fact", time: str = "speed_s"
+) -> pd.DataFrame:
+    """A person's speed as one number, compared at equal items: the geometric mean time, as if everyone had met the
+    average item.
+
+    The mean of log time less the mean log time of its item over everybody. The log makes it steadier than the mean or
+    the median of the times, and without the items' own difficulty it does not depend on which ones came up: on 118
+    adults' binary additions the split-half reliability at 4, 8, 12 answers a half rises from .63, .77, .84 for the
+    plain mean of log time to above .69, .81, .86 (``benchmarks/insight_measures.py``).
+
+    Args:
+        rows: a row for each answer with the three columns named; rows whose time is missing or not above 0 are left
+            out.
+        person, item, time: the columns' names; the unit of time is kept.
+
+    Returns:
+        ``person``, ``n``, ``speed`` (same unit as ``time``), ``low``, ``high`` (90 % t interval; NaN for one answer).
+    """
+    used = rows[rows[time] > 0]
+    log = used[time].astype(float).map(np.log)
+    relative = log - log.groupby(used[item]).transform("mean") + (log.mean() if len(log) else 0.0)
+    groups = relative.groupby(used[person], sort=True)
+    n, mean = groups.count(), groups.mean()
+    half = groups.std() / np.sqrt(n) * stats.t.ppf(0.95, np.maximum(n - 1, 1))
+    return pd.DataFrame(
+        {"n": n, "speed": np.exp(mean), "low": np.exp(mean - half), "high": np.exp(mean + half)}
+    ).reset_index(names=person)
