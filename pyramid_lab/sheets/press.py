@@ -40,7 +40,7 @@ def press(
         ppi: dots per inch of a picture.
 
     Returns:
-        The file; for ``"png"`` one for each page.
+        The file; for ``"png"`` and more pages than one, a file for each.
 
     Raises:
         SheetError: a letter in the data is in none of the fonts.

@@ -77,7 +77,8 @@ class Sheet:
         Raises:
             SheetError: as :meth:`pdf`.
         """
-        return cast("list[bytes]", press(self.template, self._payload(), self.fonts, "png", ppi))
+        made = press(self.template, self._payload(), self.fonts, "png", ppi)
+        return [made] if isinstance(made, bytes) else made
 
     def save(self, path: str | os.PathLike[str], progress: Progress | None = None) -> Path:
         """Write the PDF. The file appears whole or not at all; a file that is there already is replaced.

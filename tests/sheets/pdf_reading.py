@@ -109,20 +109,26 @@ def pieces(page: pypdf.PageObject) -> list[Piece]:
     return found
 
 
-def poppler(tool: str, content: bytes, *options: str) -> bytes:
-    done = subprocess.run([tool, *options, "-", "-"], input=content, capture_output=True, check=True)
-    return done.stdout
+def _text_by_poppler(content: bytes, *options: str) -> str:
+    done = subprocess.run(["pdftotext", *options, "-", "-"], input=content, capture_output=True, check=True)
+    return done.stdout.decode("utf-8")
+
+
+def page_in_grey(content: bytes, page: int, ppi: int = 72) -> bytes:
+    """Poppler's picture of a page in shades of grey, as PNG."""
+    options = ["-r", str(ppi), "-gray", "-png", "-f", str(page), "-l", str(page)]
+    return subprocess.run(["pdftoppm", *options, "-"], input=content, capture_output=True, check=True).stdout
 
 
 def text_of(content: bytes, page: int | None = None) -> str:
     """Poppler's text in the order of the file."""
     span = () if page is None else ("-f", str(page), "-l", str(page))
-    return poppler("pdftotext", content, "-raw", *span).decode("utf-8")
+    return _text_by_poppler(content, "-raw", *span)
 
 
 def words_of(content: bytes) -> list[list[Box]]:
     """Poppler's bounds of every word of every page."""
-    listing = poppler("pdftotext", content, "-bbox").decode("utf-8")
+    listing = _text_by_poppler(content, "-bbox")
     pattern = re.compile(r'<word xMin="([\d.-]+)" yMin="([\d.-]+)" xMax="([\d.-]+)" yMax="([\d.-]+)"')
     return [
         [Box(*(float(number) * MM for number in match)) for match in pattern.findall(page)]
