@@ -103,6 +103,7 @@ class Board(anywidget.AnyWidget):
 
     _esm = traitlets.Unicode(_ESM).tag(sync=True)
     _css = traitlets.Unicode(_CSS).tag(sync=True)
+    _game_id = ""
     view = traitlets.Dict().tag(sync=True)
     notice = traitlets.Dict().tag(sync=True)
 
@@ -122,6 +123,7 @@ class Board(anywidget.AnyWidget):
         resumed: Resumed | None = None,
         **modes: Any,
     ) -> None:
+        self._lock = threading.RLock()
         self.modes = Modes().changed(**modes)
         self.student_id = student_id
         self.session_id = session_id or new_id()
@@ -130,10 +132,10 @@ class Board(anywidget.AnyWidget):
         self._dead = dead
         self._history = history
         self._now = now or (lambda: datetime.now(UTC))
-        self._lock = threading.RLock()
         self._number = 0
         self._heard: dict[str, set[int]] = {}
         self._displays: list[str] = []
+        self._picture = ""
         self._paused = False
         if resumed is None:
             chosen, first = _deal(rules, deal)
@@ -188,7 +190,11 @@ class Board(anywidget.AnyWidget):
             if _PLAYING.get(self._game_id) is self:
                 del _PLAYING[self._game_id]
             self._on_event = self._history = self._dead = self._hint_of = None
+        # Its layout is a widget of its own, which nobody else would close.
+        layout = self._trait_values.get("layout")
         super().close()
+        if layout is not None:
+            layout.close()
 
     def inform(self, text: str) -> None:
         """Show a line under the board until another takes its place; ``""`` takes it away."""
@@ -285,6 +291,8 @@ class Board(anywidget.AnyWidget):
             return self._slip(message, content.get("of"))
         if content.get("number") != self._number:
             return self._stale(message, kind)
+        if self._paused and kind not in ("resume", "set", "restart", "new"):
+            return self._ignored(message)
         if kind == "try":
             return self._attempt(message)
         if kind == "answer":
@@ -336,6 +344,7 @@ class Board(anywidget.AnyWidget):
         outcome: str | None = None,
         reason: str | None = None,
         assistance: str | None = None,
+        at: datetime | None = None,
         timed: bool = False,
     ) -> Event:
         """An event of this game in the present position; its index is given when it is written."""
@@ -352,7 +361,7 @@ class Board(anywidget.AnyWidget):
             session_id=self.session_id,
             game_id=self._game_id,
             event_index=0,
-            t_utc=self._now(),
+            t_utc=at or self._now(),
             tz=message.zone if message else None,
             rt_ms=times.rt_ms,
             rt_first_ms=times.rt_first_ms,
@@ -372,9 +381,8 @@ class Board(anywidget.AnyWidget):
             seed = self._game.deal.seed
             about = [] if seed is None else [f"{SEED}{seed}"]
             first = replace(
-                self._event("deal", None, assistance=" ".join(helps) or "none"),
+                self._event("deal", None, assistance=" ".join(helps) or "none", at=self._opened),
                 event_id=self._deal_id,
-                t_utc=self._opened,
                 reason=" ".join(about + [REPLAY] * self._replay) or None,
                 tz=events[0].tz if events else None,
             )
@@ -404,7 +412,7 @@ class Board(anywidget.AnyWidget):
     def _attempt(self, message: _Message) -> str:
         cards = message.cards
         position = self._game.position
-        if self._game.outcome is not Outcome.PLAYING or self._paused:
+        if self._game.outcome is not Outcome.PLAYING:
             return self._ignored(message)
         event = self._event("attempt", message, cards, timed=True)
         self._write(event)
@@ -489,7 +497,8 @@ class Board(anywidget.AnyWidget):
         return best_of(self._history(None), self.student_id, self._game.rules)
 
     def _ignored(self, message: _Message) -> str:
-        self._write(self._event("ignored", message, message.cards, timed=True))
+        if message.names_cards:
+            self._write(self._event("ignored", message, message.cards, timed=True))
         over = "The game has ended: undo, restart or take a new deal."
         rest = "The game is paused. Press Go on first."
         self._show(replace(self._scene, message=rest if self._paused else over, announce="", timing="keep"))
@@ -564,8 +573,6 @@ class Board(anywidget.AnyWidget):
         return self._turn(message, REDEAL)
 
     def _turn(self, message: _Message, move: Move) -> str:
-        if self._paused:
-            return self._ignored(message)
         try:
             after = self._game.position.play(move)
         except IllegalMoveError as error:
@@ -609,7 +616,7 @@ class Board(anywidget.AnyWidget):
         return "done"
 
     def _hint(self, message: _Message) -> str:
-        if not self.modes.hints or self._game.outcome is not Outcome.PLAYING or self._paused:
+        if not self.modes.hints or self._game.outcome is not Outcome.PLAYING:
             return self._say("A hint is not to be had now.")
         position = self._game.position
         move = self._hint_of(position) if self._hint_of else None
@@ -654,7 +661,7 @@ class Board(anywidget.AnyWidget):
         return "done"
 
     def _pause(self, message: _Message) -> str:
-        if self._paused or self._game.outcome is not Outcome.PLAYING:
+        if self._game.outcome is not Outcome.PLAYING:
             return self._say("There is nothing to pause.")
         self._write(self._event("pause", message))
         self._paused = True
@@ -763,8 +770,12 @@ class Board(anywidget.AnyWidget):
             return
         from IPython.display import HTML, update_display
 
+        picture = self._fallback_html()
+        if picture == self._picture:
+            return
+        self._picture = picture
         for name in self._displays:
-            update_display(HTML(self._fallback_html()), display_id=name)
+            update_display(HTML(picture), display_id=name)
 
 
 class _NotSavedError(RuntimeError):
@@ -788,6 +799,10 @@ class _Message:
         if not isinstance(named, (list, tuple)) or not 1 <= len(named) <= 2:
             raise ValueError(f"a try names one card or two, not {named!r}")
         return tuple(Card.parse(str(name)) for name in named)
+
+    @property
+    def names_cards(self) -> bool:
+        return self._content.get("cards") is not None
 
     @property
     def times(self) -> ResponseTimes:
