@@ -40,6 +40,7 @@ def rule_changes(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
                 draw(st.sampled_from([[], [1, 2, 4, 8, 16, 32, 64], [700, 600, 500, 400, 300, 200, 100]]))
             ),
             "redeal": draw(points),
+            "floor": draw(st.sampled_from([None, 0, -30])),
             "clear": tuple(draw(st.lists(points, max_size=3))),
             "clear_per_card_left": draw(st.integers(-5, 5)),
         }
