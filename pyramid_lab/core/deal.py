@@ -158,7 +158,7 @@ class Deal:
         return self.cards[place]
 
 
-_CODE: Final = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*?)-(\d{1,20})-?([A-Za-z0-9])")
+_CODE: Final = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*?)-(\d{1,20})-?([a-z])")
 # 23 letters that cannot be mistaken for another letter or a digit when written by hand.
 _CHECK_LETTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXY"
 
