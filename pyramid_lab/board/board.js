@@ -235,7 +235,7 @@ export function createStopwatch({ now, wall }) {
 }
 
 /**
- * The index of the box that an arrow key leads to, or -1: the nearest one that way, straight ahead before aslant.
+ * The index of the box that an arrow key leads to, or -1: the nearest one that way, as one walks along streets.
  * @param {Box} from
  * @param {Box[]} boxes
  * @param {"ArrowLeft" | "ArrowRight" | "ArrowUp" | "ArrowDown"} key
@@ -252,7 +252,7 @@ export function nearest(from, boxes, key) {
       key === "ArrowRight" ? [right, down] : key === "ArrowLeft" ? [-right, down] : key === "ArrowDown" ? [down, right] : [-down, right];
     if (ahead < 2) return;
     // A little weight to the right breaks the tie between the two cards above, so that down and up lead back.
-    const distance = ahead + 2 * Math.abs(aside) - (key === "ArrowUp" ? 0.01 * right : 0);
+    const distance = ahead + Math.abs(aside) - (key === "ArrowUp" ? 0.01 * right : 0);
     if (distance < shortest - 1e-9) {
       shortest = distance;
       best = index;
