@@ -12,7 +12,10 @@ import pytest
 HERE = Path(__file__).parent
 BOARD = HERE.parents[1] / "pyramid_lab" / "board"
 
-TSC = "--noEmit --allowJs --checkJs --strict --noUncheckedIndexedAccess --target es2022 --module es2022 --lib es2022,dom,dom.iterable"
+TSC = (
+    "--noEmit --allowJs --checkJs --strict --noUncheckedIndexedAccess --target es2022 --module es2022 "
+    "--lib es2022,dom,dom.iterable"
+)
 
 
 def test_the_units_of_the_page_pass_under_node() -> None:
