@@ -186,7 +186,7 @@ def _games_that_go_back(connection: sa.Connection) -> list[str]:
     events = schema.events
     before = sa.func.lag(events.c.t_utc).over(partition_by=events.c.game_id, order_by=events.c.event_index)
     pairs = sa.select(events.c.game_id, events.c.t_utc, before.label("before")).subquery()
-    query = sa.select(sa.distinct(pairs.c.game_id)).where(pairs.c.t_utc < pairs.c.before)
+    query = sa.select(pairs.c.game_id).where(pairs.c.t_utc < pairs.c.before).distinct()
     return list(connection.execute(query).scalars())
 
 

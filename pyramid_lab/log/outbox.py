@@ -11,7 +11,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -48,6 +48,7 @@ class Outbox:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._memory: list[Waiting] = []
+        self._refused: list[Waiting] = []
         self._lock = threading.Lock()
 
     @contextmanager
@@ -67,7 +68,7 @@ class Outbox:
     @property
     def in_memory(self) -> int:
         """Rows that are only in this process's memory, because the file could not be written either."""
-        return len(self._memory)
+        return len(self._memory) + len(self._refused)
 
     def add(self, kind: Kind, key: str, values: dict[str, Any]) -> bool:
         """Keep a row; on the disk when this returns, if that can be.
@@ -105,7 +106,7 @@ class Outbox:
                         (-1 if limit is None else limit,),
                     )
                 ]
-        return found if refused else [*found, *self._memory][: limit or None]
+        return [*found, *(self._refused if refused else self._memory)][: limit or None]
 
     def count(self) -> int:
         """How many rows wait; those that were refused are not counted."""
@@ -120,6 +121,7 @@ class Outbox:
         taken = {(row.kind, row.key) for row in rows}
         with self._lock:
             self._memory = [row for row in self._memory if (row.kind, row.key) not in taken]
+            self._refused = [row for row in self._refused if (row.kind, row.key) not in taken]
         if self.path.is_file():
             with self._open() as connection:
                 connection.execute("BEGIN IMMEDIATE")

@@ -348,8 +348,7 @@ class Store:
                     self._follow_file()
                     self._prepare()
                 while rows := self._outbox.rows(_BATCH):
-                    self._send(rows)
-                    self._outbox.remove(rows)
+                    self._outbox.remove(self._send(rows))
                 self._reason = "refused" if self._outbox.rows(1, refused=True) else None
             except (DBAPIError, StoreError, sqlite3.Error) as error:
                 self._reason = _reason(error)
@@ -358,7 +357,8 @@ class Store:
         self._tell()
         return self.state
 
-    def _send(self, rows: Sequence[Waiting]) -> None:
+    def _send(self, rows: Sequence[Waiting]) -> list[Waiting]:
+        """Write rows, setting aside those that the database refuses; gives those that it took."""
         try:
             with self.transaction() as connection:
                 for row in rows:
@@ -368,9 +368,9 @@ class Store:
                 raise
             if len(rows) == 1:
                 self._outbox.refuse(rows[0], _said(error))
-                return
-            for row in rows:
-                self._send([row])
+                return []
+            return [taken for row in rows for taken in self._send([row])]
+        return list(rows)
 
     def waiting(self, *, refused: bool = False) -> list[Waiting]:
         """The rows in the outbox; with ``refused`` those that the database would not take."""
