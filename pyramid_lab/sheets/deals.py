@@ -14,7 +14,10 @@ from pyramid_lab.core.rules import RULE_SETS, Rules, rule_set
 from pyramid_lab.sheets.errors import SheetError
 from pyramid_lab.sheets.paper import paper_named
 from pyramid_lab.sheets.sheet import Sheet
+from pyramid_lab.solver import Answer, Unknown, Unwinnable, Winnable, solve
 
+SOLVE_SECONDS: Final = 20.0
+"""How long the solver may look for a shortest line."""
 SIZES: Final = ("normal", "large")
 Folders = Iterable[str | os.PathLike[str]]
 
@@ -123,9 +126,10 @@ def deal_sheet(
 def answer_key(
     deal: Deal | int | str,
     rules: str | Rules | None = None,
-    line: Sequence[Move] = (),
+    line: Sequence[Move] | None = None,
     *,
     shortest: bool = False,
+    max_seconds: float = SOLVE_SECONDS,
     paper: str = "a4",
     fonts: Folders = (),
 ) -> Sheet:
@@ -134,8 +138,10 @@ def answer_key(
     Args:
         deal: a deal, seed, code or text; see :func:`deal_for`.
         rules: a rule set or its name.
-        line: moves from the first position to the cleared pyramid; every one is checked against the rules.
-        shortest: say on the sheet that no shorter line exists. The caller vouches for it.
+        line: moves from the first position to the cleared pyramid; every one is checked against the rules. ``None`` to
+            have the solver find a shortest one; the key then says so if there is none.
+        shortest: say on the sheet that no shorter line than ``line`` exists. The caller vouches for it.
+        max_seconds: how long the solver may look for a shortest line, and then again for any line.
         paper: ``"a4"`` or ``"letter"``.
         fonts: folders with more fonts.
 
@@ -144,14 +150,29 @@ def answer_key(
         SheetError: a move is illegal or the line does not clear the pyramid; the message names the step.
     """
     found, chosen = deal_for(deal, rules)
-    return _sheet_of_pages(
-        _title("Answer key", found, chosen),
-        [_key_page(found, chosen, line, shortest)],
-        paper,
-        "normal",
-        _note(found, chosen),
-        fonts,
-    )
+    paper_named(paper)
+    if line is not None:
+        page = _key_page(found, chosen, line, shortest)
+    else:
+        answer = solved(found, chosen, max_seconds)
+        if isinstance(answer, Winnable):
+            page = _key_page(found, chosen, answer.line, answer.shortest)
+        else:
+            page = _no_key_page(found, chosen, answer, max_seconds)
+    return _sheet_of_pages(_title("Answer key", found, chosen), [page], paper, "normal", _note(found, chosen), fonts)
+
+
+def solved(deal: Deal, rules: Rules, max_seconds: float = SOLVE_SECONDS) -> Answer:
+    """What the solver says of a deal: a shortest line if it can be found in time, else any line in as much time again.
+
+    Args:
+        deal: the deal.
+        rules: the rule set.
+        max_seconds: for each of the two searches.
+    """
+    start = Position.start(rules, deal)
+    answer = solve(start, shortest=True, max_seconds=max_seconds)
+    return solve(start, max_seconds=max_seconds) if isinstance(answer, Unknown) else answer
 
 
 def class_pack(
@@ -339,6 +360,17 @@ def _key_page(deal: Deal, rules: Rules, line: Sequence[Move], shortest: bool) ->
         ],
         "steps": steps,
     }
+
+
+def _no_key_page(deal: Deal, rules: Rules, answer: Answer, max_seconds: float) -> dict[str, Any]:
+    if isinstance(answer, Unwinnable):
+        words = (
+            "No way clears this pyramid: every way was tried. Play it for the fewest cards left, "
+            "or choose another deal for a win."
+        )
+    else:
+        words = f"No way was found in {2 * max_seconds:g} seconds, and none was ruled out."
+    return {"kind": "key", "title": _title("Answer key", deal, rules), "lines": [words], "steps": []}
 
 
 def _turn(draws: int, at_a_time: int) -> str:

@@ -173,6 +173,27 @@ def test_a_wrong_line_is_refused_by_step() -> None:
         sheets.answer_key(SMALL_DEAL, SMALL_RULES, [SMALL_LINE[0], Move.parse("4c+9h")])
 
 
+def test_without_a_line_the_solver_finds_one() -> None:
+    # 8h+5d, 2c+Jd, Kd, 4c+9h, 9s+4d: five discards and three turns, and fewer cannot be: every pyramid card but the
+    # pair and the king needs a stock card of its own.
+    text = text_of(sheets.answer_key(SMALL_DEAL, SMALL_RULES).pdf())
+    assert "5 discards, 3 turns of the stock. No shorter way exists." in text
+
+
+def test_a_deal_that_cannot_be_won_says_so() -> None:
+    # All four 4s lie on the 9 of the apex and have to go first, but only three other 9s are there to go with them.
+    first = ["9s", "4c", "4d", "4h", "4s", "Kd"]
+    deal = Deal.from_text(" ".join(first + [card.text for card in SMALL_DEAL if card.text not in first]))
+    text = text_of(sheets.answer_key(deal, SMALL_RULES).pdf())
+    assert "No way clears this pyramid" in text
+    assert "Step" not in text
+
+
+def test_a_search_that_runs_out_of_time_says_so() -> None:
+    text = text_of(sheets.answer_key(SMALL_DEAL, SMALL_RULES, max_seconds=0).pdf())
+    assert "none was ruled out" in text
+
+
 # Packs
 
 
