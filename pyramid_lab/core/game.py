@@ -6,18 +6,19 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pyramid_lab.core.deal import Deal
+from pyramid_lab.core.deal import Deal, InvalidDealError
 from pyramid_lab.core.position import (
     DRAW,
     REDEAL,
     IllegalMoveError,
+    InvalidMoveError,
     Move,
     MoveKind,
     Outcome,
     Position,
     Reason,
 )
-from pyramid_lab.core.rules import Rules, rule_set
+from pyramid_lab.core.rules import Rules, RulesError, rule_set
 
 FORMAT: Final = 1
 
@@ -28,6 +29,21 @@ class GameFileError(ValueError):
 
 class NothingToUndoError(ValueError):
     """Undo at the start of a game, or redo with nothing undone."""
+
+
+def _read_steps(key: str, steps: object) -> list[tuple[Move, ...]]:
+    """The moves of a saved game, grouped as undo takes them back."""
+    if not isinstance(steps, list) or not all(
+        isinstance(step, list) and all(isinstance(text, str) for text in step) for step in steps
+    ):
+        raise GameFileError(f"{key!r} of the saved game is a list of steps, each a list of moves, not {steps!r}")
+    read = []
+    for number, step in enumerate(steps, start=1):
+        try:
+            read.append(tuple(Move.parse(text) for text in step))
+        except InvalidMoveError as error:
+            raise GameFileError(f"step {number} in {key!r} of the saved game: {error}") from error
+    return read
 
 
 class Game:
@@ -236,34 +252,34 @@ class Game:
         version = values.get("format", FORMAT)
         if not isinstance(version, int) or version > FORMAT:
             raise GameFileError(f"this game was saved in format {version!r}; this version reads up to {FORMAT}")
+        for key in ("rules", "deal"):
+            if key not in values:
+                raise GameFileError(f"the saved game has no {key!r}")
+        if not isinstance(values["deal"], str):
+            raise GameFileError(f"'deal' of the saved game is a text of cards, not {values['deal']!r}")
+        seed = values.get("seed")
         try:
             rules = rule_set(values["rules"])
             deal = Deal.from_text(values["deal"], rules.target)
-            steps, redo = values.get("steps", []), values.get("redo", [])
-        except KeyError as error:
-            raise GameFileError(f"the saved game has no {error.args[0]!r}") from None
-        seed = values.get("seed")
-        if seed is not None:
-            if Deal.from_seed(seed, rules.target) != deal:
-                raise GameFileError(f"the saved game's deal is not that of its seed {seed}")
-            deal = Deal.from_seed(seed, rules.target)
-        game = cls(rules, deal, auto_kings=bool(values.get("auto_kings", False)))
-        position, number = game._position, 0
-        undone: list[tuple[Move, ...]] = []
-        for target, group in [(game._done, step) for step in steps] + [(None, step) for step in redo]:
-            before, moves = position, tuple(Move.parse(text) for text in group)
-            for move in moves:
+            seeded = deal if seed is None else Deal.from_seed(seed, rules.target)
+        except (RulesError, InvalidDealError) as error:
+            raise GameFileError(f"the saved game cannot be read: {error}") from error
+        if seeded != deal:
+            raise GameFileError(f"the saved game's deal is not that of its seed {seed}")
+        game = cls(rules, seeded, auto_kings=bool(values.get("auto_kings", False)))
+        steps, redo = (_read_steps(key, values.get(key, [])) for key in ("steps", "redo"))
+        number = 0
+        for step in steps + redo:
+            before = game._position
+            for move in step:
                 number += 1
                 try:
-                    position = position.play(move)
+                    game._position = game._position.play(move)
                 except IllegalMoveError as error:
                     raise GameFileError(f"move {number} of the saved game, {move}, is not legal: {error}") from error
-            if target is None:
-                undone.append(moves)
-            else:
-                target.append((before, moves))
-                game._position = position
-        game._undone = undone[::-1]
+            game._done.append((before, step))
+        for _ in redo:
+            game.undo()
         game.finished = bool(values.get("finished", False))
         return game
 
