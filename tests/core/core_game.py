@@ -52,15 +52,22 @@ def put_up(
     """
     n_pyramid, size = rules.n_pyramid, rules.pack_size
     turned, to_come = waste.split(), stock.split()
+    turned += ["-"] * (-len(turned) % rules.piles)  # three piles are filled three cards at a time
     first_of_stock = size - len(to_come)
     wanted: dict[int, Card] = {row * (row - 1) // 2 + at - 1: Card.parse(card) for (row, at), card in pyramid.items()}
-    # Three piles fill in threes, so the waste begins at the first place of the stock.
     wanted |= {n_pyramid + at: Card.parse(card) for at, card in enumerate(turned) if card != "-"}
     wanted |= {first_of_stock + at: Card.parse(card) for at, card in enumerate(to_come)}
     others = iter([card for card in pack_of(rules) if card not in wanted.values()])
     deal = Deal(tuple(wanted[place] if place in wanted else next(others) for place in range(size)), rules.target)
     gone = sum(1 << place for place in range(size) if place not in wanted)
     return Position.of(rules, deal, gone=gone, next=n_pyramid + len(turned), redeals_used=redeals_used)
+
+
+def game_at(position: Position) -> Game:
+    """A game that stands at a position put up by hand, with nothing to undo."""
+    game = Game(position.rules, position.deal)
+    game._position = position
+    return game
 
 
 def pack_of(rules: Rules) -> list[Card]:
