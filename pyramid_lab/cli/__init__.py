@@ -12,6 +12,8 @@ import click
 # name -> "module:object", in the order of the help. A command's module imports heavy rooms inside its functions,
 # so that the help stays quick.
 COMMANDS: dict[str, str] = {
+    "deal": "pyramid_lab.cli.game:deal",
+    "replay": "pyramid_lab.cli.game:replay",
     "class": "pyramid_lab.cli.classroom:class_",
 }
 
