@@ -14,6 +14,7 @@ import click
 COMMANDS: dict[str, str] = {
     "deal": "pyramid_lab.cli.game:deal",
     "replay": "pyramid_lab.cli.game:replay",
+    "print": "pyramid_lab.cli.sheets:print_group",
     "class": "pyramid_lab.cli.classroom:class_",
 }
 

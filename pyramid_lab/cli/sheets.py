@@ -105,6 +105,35 @@ def deal(deal: str, out: Path, **options: Any) -> None:
     _save(deal_sheet(_deal(deal), **options), writable(out))
 
 
+@print_group.command()
+@click.argument("deal", metavar="DEAL")
+@_rules
+@click.option(
+    "--line", metavar="MOVES", help='A line of your own, such as "8c+5d draw Kh"; without it the solver finds one.'
+)
+@click.option(
+    "--seconds", type=click.FloatRange(0), default=20, show_default=True, help="How long the solver may look."
+)
+@_desk_paper
+@_fonts
+@_out("key.pdf")
+@_plainly
+def key(
+    deal: str, rules: str | None, line: str | None, seconds: float, paper: str, fonts: tuple[Path, ...], out: Path
+) -> None:
+    """The answer key of a deal: a shortest way to clear the pyramid.
+
+    DEAL is a seed (17), a code (table-17-U), or the cards in order ("6d 5h ...").
+    """
+    from pyramid_lab.core.position import Move
+    from pyramid_lab.sheets import answer_key
+    from pyramid_lab.sheets.sheet import writable
+
+    place = writable(out)
+    moves = None if line is None else [Move.parse(move) for move in line.split()]
+    _save(answer_key(_deal(deal), rules, moves, max_seconds=seconds, paper=paper, fonts=fonts), place)
+
+
 def _deal(text: str) -> int | str:
     return int(text) if text.isdecimal() else text
 
@@ -223,3 +252,29 @@ def rules_card(rules: str | None, paper: str, out: Path) -> None:
     from pyramid_lab.sheets.sheet import writable
 
     _save(sheets.rules_card(rules or "table", paper), writable(out))
+
+
+@print_group.command(name="list")
+@click.argument("file", metavar="FILE.toml", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--into",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The folder for the PDFs. Without it: the one FILE.toml is in.",
+)
+@_plainly
+def list_(file: Path, into: Path | None) -> None:
+    """Every sheet that a list describes, each as a PDF of its own.
+
+    worksheets/worksheets.toml is such a list, and an example.
+    """
+    from tqdm import tqdm
+
+    from pyramid_lab.sheets.lists import read_list
+    from pyramid_lab.sheets.sheet import writable
+
+    folder = into or file.parent
+    made = read_list(file)
+    places = {name: writable(folder / f"{name}.pdf") for name in made}
+    for name, sheet in tqdm(made.items(), unit="sheet", disable=None):
+        sheet.save(places[name])
+    click.echo(f"{len(made)} sheets are ready in {folder}. Print them at 100 %.")

@@ -396,5 +396,4 @@ def _list_page(deals: Sequence[PackDeal], rules: Rules, keys: bool) -> dict[str,
             {"number": number, "code": code_of(item.deal, rules), "level": item.level, "name": item.name}
             for number, item in enumerate(deals, start=1)
         ],
-        "row_inset": 1.2,
     }
