@@ -731,6 +731,8 @@ def _put(connection: Connection, kind: Kind, rows: Sequence[dict[str, Any]]) -> 
             insert = postgresql.insert(table).on_conflict_do_nothing(index_elements=[key])
         case _:
             return sum(_put_plainly(connection, table, key, row) for row in rows)
+    # Inline and preserved: otherwise the new row's number is asked back, and the count of rows thrown away.
+    insert = insert.inline().execution_options(preserve_rowcount=True)
     return sum(connection.execute(insert, row).rowcount for row in rows)
 
 
