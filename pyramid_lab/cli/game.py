@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Callable, Iterator
-from typing import Any, TextIO, TypedDict
+from typing import Any, TypedDict
 
 import click
 
@@ -78,10 +78,10 @@ def deal(code: str | None, seed: int | None, name: str, as_code: bool) -> None:
 
 
 @click.command(short_help="Play a game file move by move.")
-@click.argument("file", metavar="GAME.json", type=click.File("r", encoding="utf-8-sig"))
+@click.argument("path", metavar="GAME.json", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON instead of a table.")
 @click.pass_context
-def replay(ctx: click.Context, file: TextIO, as_json: bool) -> None:
+def replay(ctx: click.Context, path: str, as_json: bool) -> None:
     """Play a game file and print, move by move, whether it is legal and how the game stands.
 
     The file holds {"rules": ..., "deal": ..., "moves": [...]}. The rules are a name or {"base": "classic",
@@ -90,7 +90,7 @@ def replay(ctx: click.Context, file: TextIO, as_json: bool) -> None:
 
     Stops at the first illegal move, names it and exits with 1; a file that cannot be read exits with 2.
     """
-    game, moves = _read(file)
+    game, moves = _read(path)
     rows: list[Row] = []
     if not as_json:
         width = max([len("move"), *(len(str(move)) for move in moves)])
@@ -152,23 +152,26 @@ def _play(game: Game, moves: list[Move | str]) -> Iterator[Row]:
             return
 
 
-def _read(file: TextIO) -> tuple[Game, list[Move | str]]:
+def _read(path: str) -> tuple[Game, list[Move | str]]:
     """The game of a file at its start, and its moves.
 
     Raises:
         _BrokenFile: something cannot be read; the message names the file and the place.
     """
-    name = "standard input" if file.name == "<stdin>" else file.name
+    name = "standard input" if path == "-" else path
 
     def broken(why: str) -> _BrokenFile:
         return _BrokenFile(f"{name}: {why}")
 
     try:
-        values = json.load(file)
+        with click.open_file(path, encoding="utf-8-sig") as file:
+            values = json.load(file)
     except json.JSONDecodeError as error:
         raise broken(f"this is no JSON, at line {error.lineno}, column {error.colno}: {error.msg}") from None
     except UnicodeDecodeError as error:
         raise broken(f"this is no UTF-8 text, at byte {error.start + 1}") from None
+    except OSError as error:
+        raise broken(f"the file cannot be read: {error.strerror}") from None
     except RecursionError:
         raise broken("this is no game file: its JSON is nested too deeply") from None
     if not isinstance(values, dict):
