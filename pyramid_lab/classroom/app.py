@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, TextIO
+from weakref import WeakKeyDictionary
 
 import jinja2
 import segno
@@ -38,7 +39,7 @@ from pyramid_lab.classroom.register import ClassLesson, Register, Seat, SeatStat
 from pyramid_lab.classroom.watch import Watch
 
 HERE: Final = Path(__file__).parent
-TIDY_SECONDS: Final = 5
+TIDY_SECONDS: Final = 2
 _KERNEL: Final = r"(?P<kernel_id>\w+-\w+-\w+-\w+-\w+)"
 # A child's kernel needs these while it waits, so that sitting down costs no import.
 _WARM_UP: Final = "import pyramid_lab.lesson"
@@ -112,6 +113,7 @@ class ClassApp(Voila):  # type: ignore[misc]  # Voila has no types
     tutor = Instance(TutorKeys)
 
     _ticking = False
+    _mending: asyncio.Future[None] | None = None
     refused_messages = 0
     """Messages from children's pages that were not let through to a kernel."""
 
@@ -119,7 +121,7 @@ class ClassApp(Voila):  # type: ignore[misc]  # Voila has no types
 
     def init_settings(self) -> dict[str, Any]:
         settings: dict[str, Any] = super().init_settings()
-        self._locks: dict[bytes, asyncio.Lock] = {}
+        self._locks: WeakKeyDictionary[Seat, asyncio.Lock] = WeakKeyDictionary()
         self._listeners: list[Callable[[], None]] = []
         self._pages = jinja2.Environment(
             loader=jinja2.FileSystemLoader(HERE / "pages"), autoescape=True, undefined=jinja2.StrictUndefined
@@ -287,20 +289,19 @@ class ClassApp(Voila):  # type: ignore[misc]  # Voila has no types
             "PYRAMID_LAB_STUDENT": seat.pupil.student_id,
             "PYRAMID_LAB_SESSION": seat.session_id,
         }
-        async with self._locks.setdefault(seat.key, asyncio.Lock()):
+        async with self._locks.setdefault(seat, asyncio.Lock()):
             # The id changes in one step: a page that sees none has lost its kernel and starts again.
-            before = seat.kernel_id
-            seat.kernel_id = await self.kernel_manager.take(environment, folder)
-            await self.kernel_manager.shut(before)
+            kernel_id = await self.kernel_manager.take(environment, folder)
+            await self.kernel_manager.shut(self.register.give_kernel(seat, kernel_id))
         if seat.state is not SeatState.SEATED or self.register.state is State.ENDED:
             await self.close_kernel(seat)
             raise tornado.web.HTTPError(403)
-        return seat.kernel_id
+        return kernel_id
 
     async def close_kernel(self, seat: Seat) -> None:
         """End a seat's kernel, if it has one."""
-        kernel_id, seat.kernel_id = seat.kernel_id, None
-        await self.kernel_manager.shut(kernel_id)
+        if seat.kernel_id is not None:
+            await self.kernel_manager.shut(self.register.give_kernel(seat, None))
 
     async def tidy(self) -> None:
         """End kernels that no seat has a right to: of tablets that left, were replaced, or when the class is over."""
@@ -379,6 +380,8 @@ class ClassApp(Voila):  # type: ignore[misc]  # Voila has no types
         try:
             await self.tidy()
             self.watch.hear(await asyncio.to_thread(self.feed.news), time.monotonic())
+            if self.feed.waiting and (self._mending is None or self._mending.done()):
+                self._mending = asyncio.ensure_future(asyncio.to_thread(self.feed.mend))
             self._tell()
         except Exception:
             self.log.exception("Looking after the class failed; it is tried again in a moment")

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from pyramid_lab.log.errors import StoreError
 from pyramid_lab.log.events import FIELDS, Event
 from pyramid_lab.log.schema import events as table
-from pyramid_lab.log.store import Store
+from pyramid_lab.log.store import Store, StoreState
 
 # A database with several writers shows a row with a smaller number after one with a larger: look back this far.
 _LOOK_BACK: Final = 500
@@ -24,6 +24,8 @@ class Feed:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self.waiting = 0
+        """Rows that wait in this computer's outbox."""
         self._known: dict[str, int] = {}
         self._problem = ""
         self._first = 0
@@ -32,18 +34,25 @@ class Feed:
     @property
     def message(self) -> str:
         """Whether everything is saved, in the tutor's words."""
-        return self._problem or self._store.state.message
+        if self._problem:
+            return self._problem
+        return StoreState(self.waiting, 0, self._store.state.reason if self.waiting else None).message
 
     @property
     def saved(self) -> bool:
         """Whether every row is in the store."""
-        return not self._problem and self._store.state.saved
+        return not self._problem and not self.waiting
+
+    def mend(self) -> None:
+        """Write what waits in this computer's outbox, also what a kernel that is gone has left there. May take as long
+        as the database's patience."""
+        self._store.flush()
 
     def news(self) -> list[Event]:
         """Events that were written since the last call; none while the store cannot be read, which :attr:`message`
-        then says. Also writes what waits in this computer's outbox, if that can be done."""
+        then says."""
+        self.waiting = len(self._store.waiting())
         try:
-            self._store.flush()
             if self._newest is None:
                 self._newest = self._newest_number()
             query = (

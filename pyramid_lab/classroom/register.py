@@ -59,7 +59,7 @@ class SeatState(enum.StrEnum):
     """Left, or was sent out by the tutor."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Seat:
     """One tablet that typed the right code.
 
@@ -268,6 +268,12 @@ class Register:
         if seat.state is SeatState.MOVED and not seat.pages:
             self._seats.pop(seat.key, None)
         self._changed()
+
+    def give_kernel(self, seat: Seat, kernel_id: str | None) -> str | None:
+        """Note which kernel plays for a seat; the answer is the one before it."""
+        before, seat.kernel_id = seat.kernel_id, kernel_id
+        self._changed()
+        return before
 
     # --- the whole class
 

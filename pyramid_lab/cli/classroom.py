@@ -111,8 +111,9 @@ def _welcome(app: ClassApp, *, lan: bool, pupils: int) -> None:
     code: str = app.register.code
     click.echo(f"{pupils} names on the class list. Children open this address and type this number:\n")
     click.secho(f"    {app.address}    {code[:3]} {code[3:]}\n", bold=True)
-    app.write_qr(sys.stdout)
-    if not lan:
+    if lan:
+        app.write_qr(sys.stdout)
+    else:
         click.echo("Only this computer can open it. For tablets, start with --lan.")
     click.echo(f"Your own page, for you alone: {app.tutor_address}")
     click.echo("Ctrl+C ends the class.", nl=True)

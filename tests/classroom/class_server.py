@@ -1,0 +1,139 @@
+"""A class's server for tests: the command itself, in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import psutil
+
+from pyramid_lab.log.names import Names
+from pyramid_lab.log.store import Store
+from tests.classroom.tablet import Tablet
+
+START_SECONDS = 60
+STOP_SECONDS = 30
+
+
+class ClassServer:
+    """``pyramid-lab class`` with a home, a log and a class list of its own."""
+
+    def __init__(self, home: Path, names: Sequence[str], *lessons: str, store: str | None = None) -> None:
+        self.home = home
+        home.mkdir(parents=True, exist_ok=True)
+        self.place = store or str(home / "log.sqlite3")
+        self.environment = {
+            **os.environ,
+            "HOME": str(home),
+            "XDG_DATA_HOME": str(home / "data"),
+            "XDG_STATE_HOME": str(home / "state"),
+            "XDG_DOCUMENTS_DIR": str(home / "Documents"),
+            "JUPYTER_CONFIG_DIR": str(home / "jupyter-config"),
+            "JUPYTER_DATA_DIR": str(home / "jupyter-data"),
+            "JUPYTER_RUNTIME_DIR": str(home / "jupyter-runtime"),
+            "IPYTHONDIR": str(home / "ipython"),
+            "PYTHONUNBUFFERED": "1",
+        }
+        self.outbox = home / "test-outbox.sqlite3"
+        self.names_file = home / "log.names.sqlite3"
+        with Store(home / "log.sqlite3", outbox=self.outbox) as log:
+            self.students = {name: Names.of(log).add(log, name).student_id for name in names}
+        self.lessons = lessons
+        self.port = free_port()
+        self.log = home / "server.log"
+        self.start()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "pyramid_lab", "class", *self.lessons, "--no-browser", f"--port={self.port}"]
+        with self.log.open("wb") as out:
+            self.process = subprocess.Popen(
+                [*command, f"--store={self.place}"],
+                env=self.environment,
+                cwd=self.home,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        wait_until(lambda: "Ctrl+C" in self.said() or self.process.poll() is not None, START_SECONDS)
+        if self.process.poll() is not None:
+            raise RuntimeError(f"the class ended with {self.process.returncode}:\n{self.said()}")
+        said = self.said()
+        address = re.search(r"(http://\S+) +(\d{3}) (\d{3})", said)
+        secret = re.search(r"/tutor/door#([0-9a-f]+)", said)
+        assert address and secret, said
+        self.address = address[1]
+        self.code = address[2] + address[3]
+        self.secret = secret[1]
+
+    def said(self) -> str:
+        return self.log.read_text(encoding="utf-8", errors="replace")
+
+    def tablet(self, name: str | None = None) -> Tablet:
+        """A tablet; with a name, seated under it."""
+        tablet = Tablet(self.address)
+        if name is not None:
+            tablet.join(self.code)
+            assert tablet.take(self.students[name]).headers["Location"] == "/play"
+        return tablet
+
+    def tutor(self) -> Tablet:
+        """The tutor's browser."""
+        browser = Tablet(self.address)
+        answer = browser.post("/tutor/door", {"secret": self.secret}, allow_redirects=False)
+        assert answer.headers["Location"] == "/tutor", answer.status_code
+        return browser
+
+    def kernels(self) -> list[psutil.Process]:
+        """The kernels that run."""
+        return [child for child in psutil.Process(self.process.pid).children(recursive=True) if is_kernel(child)]
+
+    def events(self) -> list[object]:
+        with Store(self.place, outbox=self.outbox) as log:
+            return list(log.events())
+
+    def stop(self) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM if sys.platform != "win32" else signal.CTRL_BREAK_EVENT)
+            try:
+                self.process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+
+
+def is_kernel(process: psutil.Process) -> bool:
+    """Whether a process is a kernel that still runs."""
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE and "ipykernel_launcher" in " ".join(process.cmdline())
+    except psutil.NoSuchProcess:
+        return False
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        number: int = probe.getsockname()[1]
+        return number
+
+
+def wait_until(done: Callable[[], object], seconds: float = 30.0) -> None:
+    """Wait until ``done()`` is true.
+
+    Raises:
+        TimeoutError: it never was.
+    """
+    limit = time.monotonic() + seconds
+    pause = threading.Event()
+    while not done():
+        if time.monotonic() > limit:
+            raise TimeoutError(f"still not so after {seconds} s")
+        pause.wait(0.05)

@@ -1,0 +1,19 @@
+"""One class for the tests that do not end or break it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.browser.conftest import browser_context_args, browser_type_launch_args  # noqa: F401  # fixtures
+from tests.classroom.class_server import ClassServer
+
+NAMES = ["Ana", "Émile <b>bold</b>", "=1+1", "Ben", "Cem", "Dora", "Eve", "Finn"]
+
+
+@pytest.fixture(scope="session")
+def school_class(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClassServer]:
+    server = ClassServer(tmp_path_factory.mktemp("class"), NAMES)
+    yield server
+    server.stop()

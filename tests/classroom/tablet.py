@@ -1,0 +1,202 @@
+"""A child's tablet without a browser: the pages over HTTP, the board over the websocket, as a page speaks it."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import http.client
+import json
+import re
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import requests
+import websocket
+
+SECONDS = 60.0
+
+
+class Tablet:
+    """One cookie jar, and after :meth:`play` one board."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.session = requests.Session()
+        self.kernel_id = ""
+        self.board_id = ""
+        self.line: websocket.WebSocket | None = None
+        self.view: dict[str, Any] = {}
+        self.board = str(uuid.uuid4())
+        self._page = str(uuid.uuid4())
+        self._n = 0
+        self._session_id = uuid.uuid4().hex
+        self._live: socket.socket | None = None
+
+    # --- pages
+
+    def get(self, path: str, **options: Any) -> requests.Response:
+        return self.session.get(self.address + path, timeout=SECONDS, **options)
+
+    def post(self, path: str, data: dict[str, str], **options: Any) -> requests.Response:
+        """Send a form as the page would, with the token that guards it."""
+        if "_xsrf" not in self.session.cookies:
+            self.get("/")
+        token = self.session.cookies.get("_xsrf", "")
+        return self.session.post(self.address + path, {"_xsrf": token, **data}, timeout=SECONDS, **options)
+
+    def join(self, code: str) -> requests.Response:
+        return self.post("/", {"code": code})
+
+    def take(self, student_id: str) -> requests.Response:
+        return self.post("/names", {"student": student_id}, allow_redirects=False)
+
+    def choices(self) -> dict[str, str]:
+        """The names on the page 'Who are you?', by pseudonym."""
+        page = self.get("/names").text
+        found = re.findall(r'name="student" value="([^"]+)">.*?<span class="name" dir="auto">(.*?)</span>', page, re.S)
+        return {student: html.unescape(name) for student, name in found}
+
+    def stay(self) -> None:
+        """Keep the page open: listen to the class's news, as every page does."""
+        self.stay_at("/class/live")
+
+    def stay_at(self, path: str) -> None:
+        """Listen to a stream of news; the newest is :attr:`news`."""
+        self.news = {}
+        host = self.address.partition("://")[2]
+        connection = http.client.HTTPConnection(host, timeout=SECONDS)
+        connection.request("GET", path, headers={"Cookie": self._cookies()})
+        self._live = connection.sock
+        threading.Thread(target=self._hear, args=(connection,), daemon=True).start()
+
+    def _hear(self, connection: http.client.HTTPConnection) -> None:
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            for line in connection.getresponse():
+                if line.startswith(b"data: "):
+                    self.news = json.loads(line[6:])
+        connection.close()
+
+    def _cookies(self) -> str:
+        return "; ".join(f"{name}={value}" for name, value in self.session.cookies.items())
+
+    news: dict[str, Any] = {}  # noqa: RUF012  # replaced, never changed
+
+    # --- the board
+
+    def load(self) -> str:
+        """Load the lesson as a browser does; gives its HTML."""
+        answer = self.get("/play")
+        assert answer.status_code == 200, answer.status_code
+        page = answer.text
+        found = re.search(r'"kernelId": "([0-9a-f-]+)"', page)
+        assert found, page[-2000:]
+        self.kernel_id = found[1]
+        models = re.findall(r'"application/vnd.jupyter.widget-view\+json":\s*\{[^}]*"model_id": "([0-9a-f]+)"', page)
+        self.board_id = models[-1] if models else ""
+        return page
+
+    def play(self) -> None:
+        """Load the lesson, open the line to the kernel, and read the board."""
+        page = self.load()
+        assert self.board_id, page[-3000:]
+        self.open_line()
+        self.send("comm_msg", {"comm_id": self.board_id, "data": {"method": "request_state"}})
+        self.wait(lambda: "number" in self.view)
+
+    def connect(self, kernel_id: str, **headers: str) -> websocket.WebSocket:
+        """Open a line to a kernel.
+
+        Raises:
+            websocket.WebSocketBadStatusException: the server does not let us.
+        """
+        where = self.address.replace("http", "ws", 1)
+        return websocket.create_connection(
+            f"{where}/api/kernels/{kernel_id}/channels?session_id={self._session_id}",
+            cookie=self._cookies(),
+            header=[f"{name}: {value}" for name, value in headers.items()],
+            timeout=SECONDS,
+        )
+
+    def open_line(self) -> None:
+        self.line = self.connect(self.kernel_id)
+
+    def send(self, kind: str, content: dict[str, Any], *, channel: str = "shell") -> str:
+        """Send any message of the protocol; gives its id."""
+        assert self.line is not None
+        message_id = uuid.uuid4().hex
+        header = {
+            "msg_id": message_id,
+            "msg_type": kind,
+            "session": self._session_id,
+            "username": "",
+            "date": "2026-01-01T00:00:00Z",
+            "version": "5.3",
+        }
+        self.line.send(
+            json.dumps({"header": header, "parent_header": {}, "metadata": {}, "content": content, "channel": channel})
+        )
+        return message_id
+
+    def act(self, kind: str, *, wait: bool = True, **more: Any) -> float:
+        """Do something on the board; gives the seconds until it was answered."""
+        self._n += 1
+        n = self._n
+        content = {
+            "kind": kind,
+            "page": self._page,
+            "n": n,
+            "number": self.view["number"],
+            "times": {},
+            "input": "touch",
+            "tz": "Europe/Berlin",
+            **more,
+        }
+        start = time.perf_counter()
+        self.send("comm_msg", {"comm_id": self.board_id, "data": {"method": "custom", "content": content}})
+        if wait:
+            self.wait(lambda: self._acked >= n)
+        return time.perf_counter() - start
+
+    _acked = 0
+    results: tuple[str, ...] = ()
+
+    def wait(self, done: Callable[[], bool]) -> None:
+        """Read the line until something is so."""
+        assert self.line is not None
+        while not done():
+            self.read()
+
+    def read(self) -> dict[str, Any]:
+        """The next message of the kernel, taken in."""
+        assert self.line is not None
+        raw = self.line.recv()
+        if not raw:
+            raise ConnectionError("the line was closed")
+        message: dict[str, Any] = json.loads(raw) if isinstance(raw, str) else {}
+        content = message.get("content", {})
+        if message.get("msg_type") == "comm_msg" and content.get("comm_id") == self.board_id:
+            data = content["data"]
+            if data["method"] == "update" and "view" in data["state"]:
+                self.view = data["state"]["view"]
+            elif data["method"] == "custom" and data["content"].get("kind") == "ack":
+                self._acked = max(self._acked, data["content"]["n"])
+                self.results = (*self.results, data["content"]["result"])
+        return message
+
+    def leave(self) -> None:
+        self.close()
+        self.post("/leave", {})
+
+    def close(self) -> None:
+        """Close the page: every line of this tablet."""
+        if self.line is not None:
+            self.line.close()
+            self.line = None
+        if self._live is not None:
+            with contextlib.suppress(OSError):
+                self._live.shutdown(socket.SHUT_RDWR)
+            self._live = None

@@ -1,0 +1,223 @@
+"""A class as its tablets see it: joining, playing, coming back, and what the tutor does."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psutil
+import pytest
+
+from pyramid_lab.log.events import Event
+from pyramid_lab.log.store import Store
+from tests.classroom.class_server import ClassServer, is_kernel, wait_until
+from tests.classroom.tablet import Tablet
+
+
+@pytest.fixture
+def own_class(tmp_path: Path) -> Iterator[Callable[..., ClassServer]]:
+    """own_class(names, *lessons): a class for this test alone."""
+    started: list[ClassServer] = []
+
+    def start(*names: str, **options: str) -> ClassServer:
+        started.append(ClassServer(tmp_path / "home", names or ("Ana", "Ben"), **options))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.stop()
+
+
+def events_of(server: ClassServer, name: str) -> list[Event]:
+    with Store(server.place, outbox=server.outbox) as log:
+        return log.events(student_id=server.students[name])
+
+
+def test_a_child_joins_plays_and_every_try_is_in_the_log(school_class: ClassServer) -> None:
+    tablet = Tablet(school_class.address)
+    assert tablet.join(school_class.code).url.endswith("/names")
+    student = school_class.students["Ana"]
+    assert tablet.choices()[student] == "Ana"
+    assert tablet.take(student).headers["Location"] == "/play"
+    tablet.play()
+    tablet.act("draw")
+    tablet.act("undo")
+    assert [event.event_type for event in events_of(school_class, "Ana")] == ["deal", "draw", "undo"]
+    assert tablet.results == ("done", "done")
+    tablet.leave()
+
+
+def test_a_page_loaded_again_brings_the_same_game_back_and_the_kernel_before_it_ends(school_class: ClassServer) -> None:
+    tablet = school_class.tablet("Ben")
+    tablet.play()
+    tablet.act("draw")
+    tablet.act("draw")
+    before, deal, first = tablet.view["stock"]["left"], tablet.view["deal"], tablet.kernel_id
+    tablet.close()
+
+    again = Tablet(school_class.address)
+    again.session.cookies.update(tablet.session.cookies)
+    again.play()
+    assert (again.view["deal"], again.view["stock"]["left"]) == (deal, before)
+    assert again.kernel_id != first
+    assert again.get(f"/api/kernels/{first}").status_code == 403
+    again.act("draw")
+    events = events_of(school_class, "Ben")
+    assert [event.event_index for event in events] == list(range(len(events)))
+    assert len({event.session_id for event in events}) == 1
+    again.leave()
+
+
+def test_the_kernel_of_a_child_who_leaves_is_gone(school_class: ClassServer) -> None:
+    tablet = school_class.tablet("Cem")
+    tablet.play()
+    (kernel,) = [one for one in school_class.kernels() if tablet.kernel_id in " ".join(one.cmdline())]
+    tablet.leave()
+    wait_until(lambda: not is_kernel(kernel))
+    assert "Type the number from the board" in tablet.get("/play").text
+
+
+def test_a_kernel_that_dies_is_missed_and_the_page_told_to_start_again(school_class: ClassServer) -> None:
+    tablet = school_class.tablet("Dora")
+    tablet.play()
+    tablet.stay()
+    tablet.act("draw")
+    wait_until(lambda: tablet.news.get("kernel") == tablet.kernel_id)
+    (kernel,) = [one for one in school_class.kernels() if tablet.kernel_id in " ".join(one.cmdline())]
+    kernel.kill()
+    wait_until(lambda: tablet.news.get("kernel") is None)
+    tablet.close()
+    left = tablet.view["stock"]["left"]
+    tablet.play()
+    assert tablet.view["stock"]["left"] == left
+    tablet.leave()
+
+
+def test_two_children_pick_one_name_and_the_tutor_decides(school_class: ClassServer) -> None:
+    first = school_class.tablet("Eve")
+    first.stay()
+    wait_until(lambda: bool(first.news))
+    second = Tablet(school_class.address)
+    second.join(school_class.code)
+    eve = school_class.students["Eve"]
+    assert second.take(eve).headers["Location"] == "/wait"
+    assert "Somebody is playing as" in second.get("/wait").text
+    assert second.get("/play", allow_redirects=False).status_code == 302
+
+    tutor = school_class.tutor()
+    assert view_of(tutor)["asking"] == [{"id": eve, "name": "Eve"}]
+    tutor.post("/tutor/do", {"do": "let-in", "about": eve})
+    wait_until(lambda: first.news.get("page") == "/wait")
+    assert "on another tablet now" in first.get("/wait").text
+    assert second.get("/wait", allow_redirects=False).headers["Location"] == "/play"
+    first.close()
+    second.leave()
+
+
+def view_of(tutor: Tablet) -> dict[str, object]:
+    """The tutor's page as it is now."""
+    tutor.stay_at("/tutor/live")
+    wait_until(lambda: bool(tutor.news))
+    view = tutor.news
+    tutor.close()
+    return view
+
+
+def test_the_tutor_sees_who_plays_and_who_may_need_a_hand(school_class: ClassServer) -> None:
+    tablet = school_class.tablet("Finn")
+    tablet.stay()
+    tablet.play()
+    cards = [card["card"] for card in tablet.view["pyramid"]][-7:]
+    values = {card: "A23456789TJQK".index(card[0]) + 1 for card in cards}
+    wrong = next(
+        (a, b)
+        for a in cards
+        for b in cards
+        if a < b and values[a] + values[b] != 13 and 13 not in (values[a], values[b])
+    )
+    for _ in range(3):
+        tablet.act("try", cards=list(wrong))
+    tutor = school_class.tutor()
+
+    def row() -> dict[str, object]:
+        children: list[dict[str, object]] = view_of(tutor)["children"]  # type: ignore[assignment]
+        return next(child for child in children if child["name"] == "Finn")
+
+    wait_until(lambda: row()["wrong"] == 3)
+    assert row()["now"] == "here"
+    assert row()["hand"] == "3 wrong tries in a row."
+    tablet.leave()
+    assert row()["now"] == "not here"
+
+
+def test_pause_next_lesson_and_end_reach_every_tablet(own_class: Callable[..., ClassServer], tmp_path: Path) -> None:
+    server = own_class("Ana")
+    tablet, tutor = server.tablet("Ana"), server.tutor()
+    tablet.stay()
+    tablet.play()
+    wait_until(lambda: tablet.news.get("state") == "playing")
+    tutor.post("/tutor/do", {"do": "pause"})
+    wait_until(lambda: tablet.news["state"] == "paused")
+    tutor.post("/tutor/do", {"do": "resume"})
+    wait_until(lambda: tablet.news["state"] == "playing")
+    assert tutor.post("/tutor/do", {"do": "lesson", "about": "7"}).status_code == 400
+    assert tutor.post("/tutor/do", {"do": "dance"}).status_code == 400
+    tutor.post("/tutor/do", {"do": "end"})
+    wait_until(lambda: tablet.news["page"] == "/over")
+    wait_until(lambda: not server.kernels())
+    assert tablet.get("/play").url.endswith("/over")
+    assert "The class is over" in Tablet(server.address).join(server.code).text
+
+
+def test_the_log_away_for_a_while_loses_nothing_and_the_tutor_sees_it(own_class: Callable[..., ClassServer]) -> None:
+    server = own_class("Ana")
+    tablet, tutor = server.tablet("Ana"), server.tutor()
+    tablet.stay()
+    tablet.play()
+    tablet.act("draw")
+    with closing(sqlite3.connect(server.place, isolation_level=None)) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        tablet.act("draw")
+        tablet.act("draw")
+        assert tablet.results == ("done", "done", "done")
+        wait_until(lambda: view_of(tutor)["saved"] is False)
+        assert "2 entries wait safely on this computer" in str(view_of(tutor)["store"])
+        holder.execute("ROLLBACK")
+    wait_until(lambda: view_of(tutor)["saved"] is True)
+    wait_until(lambda: [event.event_type for event in events_of(server, "Ana")] == ["deal", "draw", "draw", "draw"])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+def test_kernels_do_not_outlive_a_server_that_is_killed(own_class: Callable[..., ClassServer]) -> None:
+    server = own_class("Ana")
+    tablet = server.tablet("Ana")
+    tablet.play()
+    tablet.act("draw")
+    kernels = server.kernels()
+    os.kill(server.process.pid, signal.SIGKILL)
+    server.process.wait()
+    wait_until(lambda: not any(is_kernel(kernel) for kernel in kernels))
+    assert [event.event_type for event in events_of(server, "Ana")] == ["deal", "draw"]
+    server.start()
+    back = server.tablet("Ana")
+    back.play()
+    assert back.view["stock"]["left"] == tablet.view["stock"]["left"]
+
+
+def test_joins_and_leaves_leave_no_process_behind(own_class: Callable[..., ClassServer]) -> None:
+    server = own_class("Ana", "Ben")
+    waiting = 2  # kernels that wait for these two
+    wait_until(lambda: len(server.kernels()) == waiting)
+    for turn in range(4):
+        tablet = server.tablet(("Ana", "Ben")[turn % 2])
+        tablet.load()
+        tablet.leave()
+    wait_until(lambda: len(server.kernels()) == waiting)
+    everyone = psutil.Process(server.process.pid).children(recursive=True)
+    server.stop()
+    assert not [one for one in everyone if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
