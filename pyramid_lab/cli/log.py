@@ -386,3 +386,53 @@ def check_log(place: str | None) -> None:
     click.echo("The log is sound." if not found else f"{len(found)} findings, {errors} of them errors.")
     if errors:
         raise click.exceptions.Exit(1)
+
+
+@log.command("enter")
+@click.argument("sheet", metavar="FILE.csv", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--deal", required=True, metavar="DEAL", help="The code on the deal sheet; or a seed, or the cards.")
+@click.option("--student", "who", required=True, metavar="WHO", help="Name or pseudonym of the student.")
+@click.option("--rules", metavar="NAME", help="The rule set, if the code does not say it.")
+@click.option(
+    "--started",
+    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M"]),
+    metavar="TIME",
+    help="When the game began, local time, as 2026-03-02 or '2026-03-02 09:30'. Without it: the file's own time.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be entered; change nothing.")
+@_store
+@_class
+@_plainly
+def enter(
+    sheet: Path,
+    deal: str,
+    who: str,
+    rules: str | None,
+    started: datetime | None,
+    dry_run: bool,
+    place: str | None,
+    class_name: str | None,
+) -> None:
+    """Enter a recording sheet of a table game, row by row, checked against the deal.
+
+    The first line of FILE.csv names the columns: first,second,total,tick,seconds (only first must be there). A sheet
+    that was entered before is not doubled.
+    """
+    from pyramid_lab.log.paper import paper_game, read_recording
+    from pyramid_lab.sheets.deals import deal_for
+
+    found, chosen = deal_for(int(deal) if deal.isdecimal() else deal, rules)
+    rows = read_recording(sheet.read_text(encoding="utf-8-sig"), chosen.target)
+    moment = started or datetime.fromtimestamp(sheet.stat().st_mtime, UTC)
+    with _open(place, create=True) as (store, names):
+        person = _one(store, names, who, class_name)
+        game = paper_game(rows, chosen, found, student_id=person.student_id, started=moment.astimezone())
+        for line, sentence in game.notes:
+            click.echo(f"line {line}: {sentence}")
+        tries = sum(event.event_type == "attempt" for event in game.events)
+        if dry_run:
+            click.echo(f"{tries} tries would be entered; nothing was changed.")
+            return
+        store.open_session(person.student_id, lesson="table", session_id=game.events[0].session_id)
+        new = sum(store.append(event) for event in game.events)
+    click.echo(f"{tries} tries entered." if new else "This sheet was entered before; nothing was added.")

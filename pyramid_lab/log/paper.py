@@ -197,10 +197,10 @@ def paper_game(
     deal: Deal,
     *,
     student_id: str,
-    session_id: str,
     started: datetime,
-    tz: str | None = None,
+    session_id: str | None = None,
     game_id: str | None = None,
+    tz: str | None = None,
     assistance: str = "none",
 ) -> PaperGame:
     """Turn the rows of a recording sheet into the events of a game.
@@ -213,10 +213,10 @@ def paper_game(
         rules: the rule set that was played.
         deal: the deal that lay on the table.
         student_id: pseudonym of the student.
-        session_id: the sitting.
         started: when the game began, with a time zone.
-        tz: IANA name of the time zone.
+        session_id: the sitting; ``None`` for one of the game's own.
         game_id: ``None`` for one made from the student, the deal, the start and the rows.
+        tz: IANA name of the time zone.
         assistance: help that was given, or ``none``.
 
     Raises:
@@ -239,7 +239,7 @@ def paper_game(
         return {
             "event_id": event_id_of(game, number, "paper"),
             "student_id": student_id,
-            "session_id": session_id,
+            "session_id": session_id or game,
             "game_id": game,
             "event_index": number,
             "t_utc": moment,

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from pyramid_lab.cli.log import log
 from pyramid_lab.core import Deal, rule_set
 from pyramid_lab.core.cards import pack
+from pyramid_lab.log.names import Names
 from pyramid_lab.log.paper import PaperError, PaperGame, paper_game, read_recording
+from pyramid_lab.log.store import Store
 
 STARTED = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 
@@ -27,9 +32,7 @@ THREE_ROWS = rule_set({"base": "table", "rows": 3})
 
 def enter(text: str, rules: object = THREE_ROWS, deal: Deal = SMALL) -> PaperGame:
     chosen = rule_set(rules)  # type: ignore[arg-type]
-    return paper_game(
-        read_recording(text), chosen, deal, student_id="s1", session_id="sitting", started=STARTED, tz="Europe/Berlin"
-    )
+    return paper_game(read_recording(text), chosen, deal, student_id="s1", started=STARTED, tz="Europe/Berlin")
 
 
 def kinds(game: PaperGame) -> list[str]:
@@ -192,3 +195,41 @@ def test_what_spreadsheets_write_is_read(text: str) -> None:
 def test_a_card_outside_the_pack_is_named() -> None:
     with pytest.raises(PaperError, match="not in a pack for pairs to 10"):
         read_recording("first,second\nK,\n", target=10)
+
+
+def test_a_sheet_is_entered_once_from_the_command_line(tmp_path: Path) -> None:
+    place = tmp_path / "log.sqlite3"
+    with Store(place) as store:
+        student = Names.of(store).add(store, "Zoë").student_id
+    sheet = tmp_path / "zoe.csv"
+    sheet.write_text("first,second,total,seconds\n8h,5d,13,4\n4c,9s,13,\n", encoding="utf-8")
+    deal = ["--deal", SMALL.text, "--student", "Zoë", "--store", str(place), "--started", "2026-03-02 09:30"]
+
+    def run(*more: str) -> str:
+        done = CliRunner().invoke(log, ["enter", str(sheet), *deal, *more])
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    assert "2 tries would be entered" in run("--dry-run")
+    said = run()
+    assert "2 tries entered." in said
+    assert "line 2: 8♥ + 5♦ was not possible here" in said  # under seven rows both lie covered
+    assert "entered before" in run()
+    with Store(place) as store:
+        events = store.events(student_id=student)
+    assert [event.outcome for event in events if event.event_type == "attempt"] == ["blocked", "blocked"]
+    assert {event.source for event in events} == {"table"}
+
+
+def test_a_bad_sheet_changes_nothing(tmp_path: Path) -> None:
+    place = tmp_path / "log.sqlite3"
+    with Store(place) as store:
+        student = Names.of(store).add(store, "Zoë").student_id
+    sheet = tmp_path / "zoe.csv"
+    sheet.write_text("first,second\n8h,5d\nzz,5\n", encoding="utf-8")
+    options = ["--deal", "table-17-U", "--student", "Zoë", "--store", str(place)]
+    done = CliRunner().invoke(log, ["enter", str(sheet), *options])
+    assert done.exit_code == 1
+    assert "line 3: 'zz' is no card" in done.output
+    with Store(place) as store:
+        assert list(store.events(student_id=student)) == []
