@@ -1,0 +1,114 @@
+"""`pyramid-lab print`, as a tutor runs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pyramid_lab.cli import cli
+from pyramid_lab.core.deal import deal_code
+from tests.sheets.pdf_reading import page_sizes, text_of
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["print", *arguments])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "pages", "words"),
+    [
+        (["deal", "17", "--rules", "three-pile", "--name", "Zoë"], 1, "three-pile-17"),
+        (["deal", deal_code("table", 17), "--paper", "letter", "--letters"], 1, "table-17"),
+        (["deal", "17", "--size", "large"], 2, "Stack the pack"),
+        (["key", "3", "--rules", "three-pile"], 1, "No shorter way exists"),
+        (["key", "17", "--rules", "table"], 1, "No way clears this pyramid"),
+        (["cards", "--style", "words", "--no-backs"], 6, "eleven"),
+        (["cards", "--test-sheet", "--duplex", "short-edge"], 2, "Back 9"),
+        (["cards", "--offset", "1", "-0.5"], 12, "Backs of"),
+        (["mat", "--rules", "three-pile", "--paper", "tabloid"], 1, "pile 3"),
+        (["mat", "--card-width", "63.5"], 2, "part 2 of 2"),
+        (["recording", "--time", "--deal", "17"], 1, "Seconds"),
+        (["practice"], 2, "What is missing?"),
+        (["practice", "family", "--fact", "5+8", "--count", "2"], 2, "Fact families"),
+        (["rules-card", "--rules", "three-pile"], 1, "one on each pile"),
+    ],
+)
+def test_every_command_makes_its_sheet(tmp_path: Path, arguments: list[str], pages: int, words: str) -> None:
+    out = tmp_path / "a sheet.pdf"
+    done = run(*arguments, "--out", str(out))
+    assert done.exit_code == 0, done.output
+    assert f"{out} is ready. Print it at 100 %." in done.output
+    content = out.read_bytes()
+    assert len(page_sizes(content)) == pages
+    assert words in text_of(content)
+    assert [path.name for path in tmp_path.iterdir()] == ["a sheet.pdf"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["deal", "17", "--paper", "b5"], "'b5' is not one of 'a4', 'letter'"),
+        (["deal", "seventeen"], "'seventeen' is no deal code"),
+        (["deal", "table-17-X"], "does not check"),
+        (["deal", "17", "--rules", "tabel"], "did you mean 'table'"),
+        (["deal", "17", "--name", "漢"], "no letter for 漢"),
+        (["deal", "99999999999999999999999"], "a seed is a whole number"),
+        (["key", "17", "--line", "8c+5d"], "step 1 of the line"),
+        (["key", "17", "--line", "8c+zz"], "'8c+zz' is no move"),
+        (["cards", "--width", "10"], "30 to 63.5 mm wide"),
+        (["cards", "--offset", "9", "0"], "offset"),
+        (["cards", "--target", "9"], "9 is not in the range"),
+        (["mat", "--paper", "a5"], "'a5'"),
+        (["recording", "--rows", "0"], "1 to 60 rows"),
+        (["practice", "--seed", "many"], "'many' is not a valid integer"),
+        (["practice", "--count", "0"], "1 to 240"),
+        (["practice", "--fact", "5+9"], "'5+9' is no fact of 13"),
+        (["rules-card", "--rules", "chess"], "no rule set is called 'chess'"),
+    ],
+)
+def test_bad_input_is_said_in_one_line_and_nothing_is_written(tmp_path: Path, arguments: list[str], words: str) -> None:
+    done = run(*arguments, "--out", str(tmp_path / "sheet.pdf"))
+    assert done.exit_code != 0
+    assert isinstance(done.exception, SystemExit)
+    assert words in done.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    done = run("rules-card", "--out", str(tmp_path / "gone" / "rules.pdf"))
+    assert done.exit_code == 1
+    assert "there is no folder" in done.output
+
+
+def test_a_list_prints_its_sheets_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "monday.toml").write_text(
+        '[rules]\nsheet = "rules-card"\nrules = "three-pile"\n\n[mat-for-us]\nsheet = "mat"\npaper = "letter"\n',
+        encoding="utf-8",
+    )
+    done = run("list", str(tmp_path / "monday.toml"))
+    assert done.exit_code == 0, done.output
+    assert "2 sheets are ready" in done.output
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mat-for-us.pdf", "monday.toml", "rules.pdf"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[a]\nsheet = 'poster'\n", "[a]: no sheet 'poster'; the kinds are deal, key, pack"),
+        ("[a]\npaper = 'a4'\n", "[a]: no sheet None"),
+        ("[a]\nsheet = 'mat'\npapper = 'a4'\n", "[a]: got an unexpected keyword argument 'papper'"),
+        ("[b]\nsheet = 'mat'\npaper = 'a5'\n", "[b]: no paper 'a5'"),
+        ("[c]\nsheet = 'pack'\ndeals = [{ sead = 3 }]\n", "[c]:"),
+        ("[c]\nsheet = 'pack'\ndeals = [{ seed = 3, line = 'Kh' }]\n", "[c]: Answer key"),
+        ("a = 1\n", "a = 1 is no sheet"),
+        ("[a\n", "cannot read the list"),
+    ],
+)
+def test_a_wrong_list_prints_nothing(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "monday.toml").write_text("[ok]\nsheet = 'rules-card'\n" + text if text[0] == "[" else text, "utf-8")
+    done = run("list", str(tmp_path / "monday.toml"))
+    assert done.exit_code == 1
+    assert words in done.output
+    assert [path.name for path in tmp_path.iterdir()] == ["monday.toml"]
