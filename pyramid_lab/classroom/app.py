@@ -169,7 +169,7 @@ class ClassApp(Voila):  # type: ignore[misc]  # Voila has no types
             (r"/tutor/show", handlers.ShowHandler),
             (rf"/api/kernels/{_KERNEL}", handlers.OwnKernelHandler),
             (rf"/api/kernels/{_KERNEL}/channels", handlers.OwnKernelSocket),
-            (r"/voila/templates/(.*)", handlers.TemplateFiles),
+            (r"/voila/templates/([\w-]+/static/(?!.*\.\.)[\w.@/-]+)", handlers.TemplateFiles),
             (r"/voila/static/(.*)", handlers.VoilaFiles, static),
             (r"/voila/api/themes/(.*)", handlers.ThemeFiles, themes),
             (
