@@ -251,8 +251,10 @@ export function nearest(from, boxes, key) {
     const [ahead, aside] =
       key === "ArrowRight" ? [right, down] : key === "ArrowLeft" ? [-right, down] : key === "ArrowDown" ? [down, right] : [-down, right];
     if (ahead < 2) return;
-    // A little weight to the right breaks the tie between the two cards above, so that down and up lead back.
-    const distance = ahead + Math.abs(aside) - (key === "ArrowUp" ? 0.01 * right : 0);
+    // A little weight to the right breaks the tie between the two cards above, so that down and up lead back. What lies
+    // more aside than ahead comes last: else the pyramid's slopes would keep the keys from the stock and the waste.
+    const far = Math.abs(aside) > ahead ? 1e6 : 0;
+    const distance = far + ahead + Math.abs(aside) - (key === "ArrowUp" ? 0.01 * right : 0);
     if (distance < shortest - 1e-9) {
       shortest = distance;
       best = index;
