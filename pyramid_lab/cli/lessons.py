@@ -14,13 +14,17 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 import platformdirs
 
 # Remembers, for each lesson, the fingerprint of what was placed: how an edit is told from an older version.
 MANIFEST = ".pyramid-lab-lessons.json"
+
+# JupyterLab's defaults for a lesson; what the tutor sets in its menus still wins. No question about news. Messages of
+# widgets are not sent to a thread of their own: after a restart of the kernel the page goes on naming the old one, and
+# clicks are lost.
+LAB_SETTINGS = Path(__file__).parent / "jupyterlab"
 
 
 class Outcome(enum.StrEnum):
@@ -219,6 +223,7 @@ def _run_jupyterlab(folder: Path, *, first: str, port: int | None, browser: bool
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate",
         "--LabApp.extension_manager=readonly",
+        f"--LabApp.app_settings_dir={LAB_SETTINGS}",
     ]
     if port is not None:
         arguments += [f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
@@ -226,15 +231,5 @@ def _run_jupyterlab(folder: Path, *, first: str, port: int | None, browser: bool
         arguments.append("--ServerApp.allow_root=True")
     with warnings.catch_warnings(record=True):  # Jupyter's extensions warn each other; a tutor can do nothing about it
         server = LabApp.initialize_server(argv=arguments)
-    server.web_app.settings["page_config_hook"] = _without_news
     click.echo("Keep this window open while you teach; Ctrl+C here ends it.")
     server.start()  # prints the address
-
-
-def _without_news(handler: Any, page_config: dict[str, Any]) -> dict[str, Any]:
-    # JupyterLab asks each new user about its news, also where there is none to fetch: not a child's business.
-    page_config["disabledExtensions"] = [
-        *page_config.get("disabledExtensions", []),
-        "@jupyterlab/apputils-extension:announcements",
-    ]
-    return page_config

@@ -220,8 +220,10 @@ class NotebookPage:
         self._command("docmanager:save", wait=True)
 
     def restart_kernel(self) -> None:
-        """Restart the kernel without the question that the menu asks; the page stays."""
-        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+        """Restart the kernel from the menu and say yes to its question; the page stays."""
+        self.page.evaluate("() => { window.plRestarted = window.jupyterapp.commands.execute('kernelmenu:restart'); }")
+        self.page.locator(".jp-Dialog .jp-mod-accept").click()
+        self.page.evaluate("() => window.plRestarted")
         self.wait_for_kernel()
 
     def execute(self, code: str, *, wait: bool = True) -> str:
