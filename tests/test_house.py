@@ -33,15 +33,15 @@ MAY_IMPORT = {
 
 # Heavy libraries, and the only rooms that may need them.
 HEAVY = {
-    "pandas": {"log", "insight", "lesson", "cli"},
-    "matplotlib": {"insight", "lesson", "cli"},
+    "pandas": {"log", "insight", "lesson_review", "cli"},
+    "matplotlib": {"insight", "lesson_review", "cli"},
     "anywidget": {"board"},
-    "ipywidgets": {"board", "lesson", "picker"},
+    "ipywidgets": {"lesson", "lesson_review", "picker"},
     "sqlalchemy": {"log", "classroom"},
     "statsmodels": {"insight"},
     "scipy": {"insight"},
-    "typst": {"sheets"},
-    "numba": {"solver"},
+    "typst": {"sheets", "insight"},
+    "wasmtime": {"solver"},
     "jupyterlab": {"cli"},
 }
 

@@ -16,6 +16,11 @@ COMMANDS: dict[str, str] = {
     "replay": "pyramid_lab.cli.game:replay",
     "print": "pyramid_lab.cli.sheets:print_group",
     "class": "pyramid_lab.cli.classroom:class_",
+    "student": "pyramid_lab.cli.log:student",
+    "export": "pyramid_lab.cli.log:export",
+    "backup": "pyramid_lab.cli.log:backup",
+    "prune": "pyramid_lab.cli.log:prune",
+    "log": "pyramid_lab.cli.log:log",
 }
 
 
