@@ -254,6 +254,90 @@ def rules_card(rules: str | None, paper: str, out: Path) -> None:
     _save(sheets.rules_card(rules or "table", paper), writable(out))
 
 
+@print_group.command()
+@click.option("--rules", metavar="NAME", default="table", show_default=True, help=f"Rule set: {', '.join(RULE_SETS)}.")
+@click.option(
+    "--count", type=int, help="How many deals, 1 to 10,000. Without it: one for each name, or 30 without names."
+)
+@click.option("--start-seed", type=SEED, default=1, show_default=True, help="Look for deals from this seed on.")
+@click.option("--any", "any_deal", is_flag=True, help="Take every seed, also deals that cannot be won; no keys.")
+@click.option("--keys/--no-keys", default=True, show_default=True, help="Answer keys at the end.")
+@click.option(
+    "--names",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A text file with one name a line, for the sheets in turn.",
+)
+@_desk_paper
+@_size
+@_letters
+@_fonts
+@_out("pack.pdf")
+@_plainly
+def pack(
+    rules: str,
+    count: int | None,
+    start_seed: int,
+    any_deal: bool,
+    keys: bool,
+    names: Path | None,
+    out: Path,
+    **options: Any,
+) -> None:
+    """A class pack: certified deals, each with its code, and their answer keys.
+
+    Every deal can be won, and its key is a shortest way. More than 1,000 deals come as several files.
+    """
+    from itertools import islice
+
+    from tqdm import tqdm
+
+    from pyramid_lab.core.rules import rule_set
+    from pyramid_lab.sheets import class_pack
+    from pyramid_lab.sheets.deals import FILE_LIMIT, certified, check_count, every_deal, named
+    from pyramid_lab.sheets.sheet import writable
+
+    children = _names(names)
+    count = (len(children) or 30) if count is None else count
+    check_count(count)
+    if len(children) > count:
+        raise click.ClickException(f"{names} has {len(children)} names, but only {count} deals are asked for")
+    chosen = rule_set(rules)
+    parts = -(-count // FILE_LIMIT)
+    places = [out if parts == 1 else out.with_stem(f"{out.stem}-{part}") for part in range(1, parts + 1)]
+    for place in places:
+        writable(place)
+    stream = every_deal(chosen, start_seed) if any_deal else certified(chosen, start_seed)
+    for part, place in enumerate(places):
+        wanted = min(FILE_LIMIT, count - part * FILE_LIMIT)
+        found = []
+        with tqdm(total=wanted, desc="deals", disable=None) as bar:
+            for item in islice(stream, wanted):
+                found.append(item)
+                bar.update()
+        if not found:
+            raise click.ClickException(f"no seed from {start_seed} on gives such a deal")
+        sheet = class_pack(
+            named(found, children[part * FILE_LIMIT :]),
+            chosen,
+            keys=keys,
+            first_number=part * FILE_LIMIT + 1,
+            **options,
+        )
+        with tqdm(total=len(sheet.data["pages"]), desc="pages", disable=None) as bar:
+            sheet.save(place, lambda done, _, bar=bar: bar.update(done - bar.n))  # type: ignore[misc]
+        click.echo(f"{place} is ready: {len(found)} deals. Print it at 100 %.")
+
+
+def _names(path: Path | None) -> list[str]:
+    if path is None:
+        return []
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise click.ClickException(f"{path} is no UTF-8 text: save it again as UTF-8") from None
+    return [line.strip() for line in lines if line.strip()]
+
+
 @print_group.command(name="list")
 @click.argument("file", metavar="FILE.toml", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(

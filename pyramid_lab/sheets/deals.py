@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, Final
 
-from pyramid_lab.core.deal import Deal, deal_code, parse_deal_code
+from pyramid_lab.core.deal import SEED_LIMIT, Deal, deal_code, parse_deal_code
 from pyramid_lab.core.position import IllegalMoveError, Move, MoveKind, Outcome, Place, Position
 from pyramid_lab.core.rules import RULE_SETS, Rules, rule_set
 from pyramid_lab.sheets.errors import SheetError
@@ -180,6 +181,7 @@ def class_pack(
     rules: str | Rules = "table",
     *,
     keys: bool = True,
+    first_number: int = 1,
     paper: str = "a4",
     size: str = "normal",
     letters: bool = False,
@@ -191,6 +193,7 @@ def class_pack(
         deals: 1 to 10,000 of them.
         rules: the rule set all are for, or its name.
         keys: whether the answer keys follow.
+        first_number: the number of the first deal in the list, when a pack comes in several files.
         paper, size, letters, fonts: as for :func:`deal_sheet`.
 
     Raises:
@@ -199,13 +202,34 @@ def class_pack(
     chosen = rule_set(rules)
     check_count(len(deals))
     layout = _layout(chosen, paper, size)
-    pages = [_list_page(deals, chosen, keys)]
+    pages = [_list_page(deals, chosen, keys, first_number)]
     pages += [_deal_page(item.deal, chosen, item.name, layout, letters) for item in deals]
     if keys:
         pages += [_key_page(item.deal, chosen, item.line, item.shortest) for item in deals if item.line]
     return _sheet_of_pages(f"Class pack: {len(deals)} deals", pages, paper, size, chosen.title, fonts)
 
 
+def every_deal(rules: Rules, start_seed: int) -> Iterator[PackDeal]:
+    """The deal of every seed from ``start_seed`` on, whether it can be won or not."""
+    for seed in range(start_seed, SEED_LIMIT):
+        yield PackDeal(Deal.from_seed(seed, rules.target))
+
+
+def certified(rules: Rules, start_seed: int) -> Iterator[PackDeal]:
+    """The deals that can be won, from ``start_seed`` on, each with the line of its answer key."""
+    for item in every_deal(rules, start_seed):
+        answer = solved(item.deal, rules)
+        if isinstance(answer, Winnable):
+            yield replace(item, line=answer.line, shortest=answer.shortest)
+
+
+def named(deals: Iterable[PackDeal], names: Iterable[str]) -> list[PackDeal]:
+    """The deals with a child's name each, as far as the names go."""
+    return [replace(item, name=name) for item, name in zip(deals, chain(names, repeat("")), strict=False)]
+
+
+FILE_LIMIT: Final = 1_000
+"""A longer pack comes in several files: a file of some thousand pages asks much of a reader and of the memory."""
 PACK_LIMIT: Final = 10_000
 
 
@@ -379,7 +403,7 @@ def _turn(draws: int, at_a_time: int) -> str:
     return f"Turn {draws} cards" if draws > 1 else "Turn a card"
 
 
-def _list_page(deals: Sequence[PackDeal], rules: Rules, keys: bool) -> dict[str, Any]:
+def _list_page(deals: Sequence[PackDeal], rules: Rules, keys: bool, first_number: int) -> dict[str, Any]:
     with_key = sum(bool(item.line) for item in deals) if keys else 0
     follow = {
         0: "",
@@ -394,6 +418,6 @@ def _list_page(deals: Sequence[PackDeal], rules: Rules, keys: bool) -> dict[str,
         ],
         "deals": [
             {"number": number, "code": code_of(item.deal, rules), "level": item.level, "name": item.name}
-            for number, item in enumerate(deals, start=1)
+            for number, item in enumerate(deals, start=first_number)
         ],
     }

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from pyramid_lab.cli import cli
-from pyramid_lab.core.deal import deal_code
+from pyramid_lab.core import Deal, Position, rule_set
+from pyramid_lab.core.deal import deal_code, parse_deal_code
+from pyramid_lab.solver import Winnable, solve
 from tests.sheets.pdf_reading import page_sizes, text_of
 
 
@@ -112,3 +115,83 @@ def test_a_wrong_list_prints_nothing(tmp_path: Path, text: str, words: str) -> N
     assert done.exit_code == 1
     assert words in done.output
     assert [path.name for path in tmp_path.iterdir()] == ["monday.toml"]
+
+
+def test_a_pack_of_certified_deals(tmp_path: Path) -> None:
+    out = tmp_path / "pack.pdf"
+    done = run("pack", "--rules", "table", "--count", "3", "--start-seed", "50", "--out", str(out))
+    assert done.exit_code == 0, done.output
+    text = text_of(out.read_bytes())
+    codes = list(dict.fromkeys(re.findall(r"table-\d+-[A-Z]", text_of(out.read_bytes(), 1))))
+    assert len(codes) == 3
+    seeds = [parse_deal_code(code)[1] for code in codes]
+    assert seeds == sorted(seeds) and seeds[0] >= 50
+    for seed in range(50, seeds[-1] + 1):
+        winnable = isinstance(solve(Position.start(rule_set("table"), Deal.from_seed(seed))), Winnable)
+        assert winnable == (seed in seeds), seed
+    assert text.count("No shorter way exists.") == 3
+    assert [text.count(code) >= 3 for code in codes] == [True] * 3
+
+
+def test_a_pack_of_any_deals_has_no_keys(tmp_path: Path) -> None:
+    out = tmp_path / "pack.pdf"
+    assert run("pack", "--any", "--count", "2", "--start-seed", "7", "--out", str(out)).exit_code == 0
+    text = text_of(out.read_bytes())
+    assert deal_code("table", 7) in text and deal_code("table", 8) in text
+    assert "Answer key" not in text
+    assert len(page_sizes(out.read_bytes())) == 3
+
+
+def test_a_pack_for_a_class_has_a_name_on_each_sheet(tmp_path: Path) -> None:
+    names = tmp_path / "3b.txt"
+    names.write_text("Zoë\n\nLi, Mei\n=Max\n", encoding="utf-8-sig")
+    out = tmp_path / "pack.pdf"
+    done = run("pack", "--any", "--names", str(names), "--out", str(out))
+    assert done.exit_code == 0, done.output
+    assert len(page_sizes(out.read_bytes())) == 1 + 3
+    for page, name in enumerate(["Zoë", "Li, Mei", "=Max"], start=2):
+        assert f"Name: {name}" in text_of(out.read_bytes(), page)
+        assert name in text_of(out.read_bytes(), 1)
+
+
+def test_a_long_pack_comes_in_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pyramid_lab.sheets.deals.FILE_LIMIT", 2)
+    done = run("pack", "--any", "--count", "5", "--out", str(tmp_path / "pack.pdf"))
+    assert done.exit_code == 0, done.output
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pack-1.pdf", "pack-2.pdf", "pack-3.pdf"]
+    assert "3 table-3-" in text_of((tmp_path / "pack-2.pdf").read_bytes(), 1)
+
+
+def test_the_same_pack_is_the_same_file(tmp_path: Path) -> None:
+    for name in ("one.pdf", "two.pdf"):
+        run("pack", "--count", "2", "--rules", "three-pile", "--out", str(tmp_path / name))
+    assert (tmp_path / "one.pdf").read_bytes() == (tmp_path / "two.pdf").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--count", "0"], "1 to 10,000 deals, not 0"),
+        (["--count", "10001"], "not 10,001"),
+        (["--start-seed", "one"], "'one' is not a valid integer"),
+        (["--start-seed", "-1"], "-1 is not in the range"),
+        (["--rules", "chess"], "no rule set is called 'chess'"),
+        (["--paper", "a3"], "'a3' is not one of"),
+    ],
+)
+def test_bad_input_for_a_pack_is_said_before_any_work(
+    tmp_path: Path, arguments: list[str], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pyramid_lab.sheets.deals.solve", lambda *_, **__: pytest.fail("work was done"))
+    done = run("pack", *arguments, "--out", str(tmp_path / "pack.pdf"))
+    assert done.exit_code != 0
+    assert words in done.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_more_names_than_deals_are_not_dropped(tmp_path: Path) -> None:
+    names = tmp_path / "3b.txt"
+    names.write_text("Ana\nBo\nCy\n", encoding="utf-8")
+    done = run("pack", "--any", "--names", str(names), "--count", "2", "--out", str(tmp_path / "pack.pdf"))
+    assert done.exit_code == 1
+    assert "3 names, but only 2 deals" in done.output
