@@ -49,6 +49,8 @@ export const SLIP_MS = 1500;
 export const WAITING_MS = 2000;
 export const RESEND_MS = 5000;
 const RESEND_LONGEST_MS = 60000;
+/** Buttons that a double click presses once; others, such as draw and undo, may be meant twice in a row. */
+const ONCE = new Set(["new", "restart", "hint", "finish", "pause", "resume", "redeal"]);
 /** The student's time zone by name, for the log. */
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone ?? null;
 
@@ -489,13 +491,13 @@ function createView(model, host, line) {
   const status = make("dl", { class: "pl-status" });
   const drawButton = control("draw");
   const redealButton = control("redeal");
-  const stockSlot = make("div", { class: "pl-slot pl-stock" });
+  const stockSlot = make("div", { class: "pl-slot" });
   const stockCaption = make("div", { class: "pl-caption" });
-  const stock = make("div", { class: "pl-pile" }, [stockSlot, stockCaption]);
+  const stock = make("div", { class: "pl-pile pl-stock" }, [stockSlot, stockCaption]);
   const piles = make("div", { class: "pl-piles" }, [stock]);
   const end = make("div", { class: "pl-end", hidden: "" });
   const veil = make("div", { class: "pl-veil", hidden: "" });
-  const table = make("div", { class: "pl-table" }, [piles, status, pyramid, end, veil]);
+  const table = make("div", { class: "pl-table" }, [piles, status, pyramid, veil]);
   const ask = make("form", { class: "pl-ask", hidden: "", autocomplete: "off" });
   const message = make("p", { class: "pl-message" });
   const slipButton = control("slip");
@@ -509,7 +511,7 @@ function createView(model, host, line) {
   // Where this board is on the page, the picture that stands for it in a saved notebook need not be.
   const hideFallback = make("style");
   const root = make("div", { class: "pl-board", role: "group", "aria-label": "Pyramid board" }, [
-    hideFallback, head, table, ask, messageLine, notice, controls, panel, live,
+    hideFallback, head, table, end, ask, messageLine, notice, controls, panel, live,
   ]);
   host.append(root);
 
@@ -575,7 +577,8 @@ function createView(model, host, line) {
   seen.observe(root);
 
   // The page around the board, such as a class's, can rest the boards that are on it and let them go on.
-  window.addEventListener("pyramid-lab-pause", (event) => view.playing && !view.paused && act("pause", event), on);
+  const rest = (/** @type {Event} */ event) => view.started && view.playing && !view.paused && act("pause", event);
+  window.addEventListener("pyramid-lab-pause", rest, on);
   window.addEventListener("pyramid-lab-resume", (event) => view.paused && act("resume", event), on);
 
   // Choosing and trying ---------------------------------------------------------------------------------------
@@ -658,8 +661,7 @@ function createView(model, host, line) {
     const at = when(event);
     const quick = at - (lastTap.get(action) ?? -Infinity);
     lastTap.set(action, at);
-    const twice = action === "draw" || action === "undo" || action === "redo" ? 0 : BUTTON_BOUNCE_MS;
-    if (quick < twice) return;
+    if (quick < BUTTON_BOUNCE_MS && ONCE.has(action)) return;
     if (action === "settings") {
       openSettings(!settingsOpen);
       return;
@@ -957,7 +959,6 @@ function createView(model, host, line) {
     } else if (drawButton.parentElement !== stockSlot) stockSlot.append(drawButton, redealButton);
     mark(button, "data-back", own ? null : pile.left > 0 ? "full" : "empty");
     say(stockCaption, pile.caption);
-    mark(stockCaption, "aria-label", pile.label);
     view.piles.forEach((one, at) => {
       let box = piles.children[at + 1];
       if (!box) {
@@ -1020,7 +1021,10 @@ function createView(model, host, line) {
   function showEnd() {
     end.hidden = !view.end;
     if (!view.end) return;
-    mark(end, "data-won", view.end.won ? "" : null);
+    const inside = view.end.won && view.rows >= 5;
+    mark(end, "data-inside", inside ? "" : null);
+    if (inside && end.parentElement !== table) table.append(end);
+    if (!inside && end.parentElement !== root) table.after(end);
     end.replaceChildren(make("strong", {}, [view.end.title]), ...view.end.lines.map((text) => make("span", {}, [text])));
   }
   function showLook() {
