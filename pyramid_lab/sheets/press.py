@@ -1,5 +1,4 @@
-"""The press: a Typst template and its data in, a PDF or pictures out. ``python -m pyramid_lab.sheets.press`` is one
-pressing in a process of its own, whose memory is given back when it ends.
+"""The press: a Typst template and its data in, a PDF or pictures out.
 
 Only the templates and the type beside this module are used: not the machine's fonts, not the network.
 """
@@ -79,7 +78,7 @@ def press_apart(template: str, data: Mapping[str, Any], fonts: Sequence[Path] = 
     """
     order = json.dumps({"template": template, "data": data, "fonts": [str(folder) for folder in fonts]})
     done = subprocess.run(
-        [sys.executable, "-m", "pyramid_lab.sheets.press"],
+        [sys.executable, "-c", "from pyramid_lab.sheets import press; press.press_order()"],
         input=order.encode(),
         capture_output=True,
         check=False,
@@ -136,16 +135,12 @@ def _bookmarks(source: Any) -> list[tuple[str, int]]:
 _REFUSED: Final = 3
 
 
-def _main() -> int:
+def press_order() -> None:
+    """The child's side of :func:`press_apart`: an order on the standard input, the PDF on the standard output."""
     order = json.loads(sys.stdin.buffer.read())
     try:
         made = press(order["template"], order["data"], [Path(folder) for folder in order["fonts"]])
     except SheetError as error:
         sys.stderr.buffer.write(str(error).encode())
-        return _REFUSED
+        sys.exit(_REFUSED)
     sys.stdout.buffer.write(cast(bytes, made))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(_main())

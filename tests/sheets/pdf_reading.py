@@ -6,6 +6,7 @@ import io
 import re
 import subprocess
 from dataclasses import dataclass
+from functools import cache
 from math import sqrt
 from typing import Any
 
@@ -118,6 +119,32 @@ def page_in_grey(content: bytes, page: int, ppi: int = 72) -> bytes:
     """Poppler's picture of a page in shades of grey, as PNG."""
     options = ["-r", str(ppi), "-gray", "-png", "-f", str(page), "-l", str(page)]
     return subprocess.run(["pdftoppm", *options, "-"], input=content, capture_output=True, check=True).stdout
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page read once: its sides in mm, what is drawn on it, its texts."""
+
+    width: float
+    height: float
+    boxes: tuple[Box, ...]
+    pieces: tuple[Piece, ...]
+    text: str
+
+
+@cache
+def pages_of(content: bytes) -> tuple[Page, ...]:
+    """Every page."""
+    return tuple(
+        Page(
+            float(page.mediabox.width) * MM,
+            float(page.mediabox.height) * MM,
+            tuple(drawn(page)),
+            tuple(pieces(page)),
+            page.extract_text(),
+        )
+        for page in reader(content).pages
+    )
 
 
 def text_of(content: bytes, page: int | None = None) -> str:

@@ -8,11 +8,10 @@ from itertools import pairwise
 import pikepdf
 import pytest
 
-from tests.sheets.pdf_reading import Box, drawn, elements, page_sizes, pictures, pieces, reader, words_of
+from tests.sheets.pdf_reading import Box, drawn, elements, page_sizes, pages_of, pictures, reader, words_of
 
 # Points, from ISO 216 and ANSI/ASME Y14.1.
 PAPER = {"a4": (595.28, 841.89), "letter": (612, 792), "a3": (841.89, 1190.55), "tabloid": (792, 1224)}
-MM = 25.4 / 72
 
 Printed = tuple[str, str, bytes]
 
@@ -27,25 +26,24 @@ def test_the_page_is_the_paper(printed: Printed) -> None:
 
 def test_nothing_comes_nearer_than_8_mm_to_the_edge(printed: Printed) -> None:
     _, _, content = printed
-    for page, words in zip(reader(content).pages, words_of(content), strict=True):
-        width, height = float(page.mediabox.width) * MM, float(page.mediabox.height) * MM
-        for box in drawn(page) + words:
+    for page, words in zip(pages_of(content), words_of(content), strict=True):
+        for box in (*page.boxes, *words):
             assert box.left >= 7.95 and box.top >= 7.95, box
-            assert box.right <= width - 7.95 and box.bottom <= height - 7.95, box
+            assert box.right <= page.width - 7.95 and box.bottom <= page.height - 7.95, box
 
 
 def test_every_page_has_a_bar_of_50_mm_and_the_advice(printed: Printed) -> None:
     _, _, content = printed
-    for page in reader(content).pages:
-        assert any(abs(box.width - 50) < 0.05 and box.height < 0.05 for box in drawn(page))
-        assert "50 mm: print at 100 %" in page.extract_text()
+    for page in pages_of(content):
+        assert any(abs(box.width - 50) < 0.05 and box.height < 0.05 for box in page.boxes)
+        assert "50 mm: print at 100 %" in page.text
 
 
 def test_no_text_is_smaller_than_8_points(printed: Printed) -> None:
     _, _, content = printed
-    for page in reader(content).pages:
-        small = [piece for piece in pieces(page) if piece.size < 7.99]
-        assert small == []
+    for page in pages_of(content):
+        assert page.pieces
+        assert [piece for piece in page.pieces if piece.size < 7.99] == []
 
 
 def test_it_is_tagged_titled_and_in_english(printed: Printed) -> None:
@@ -71,10 +69,9 @@ def test_it_has_headings_and_every_picture_is_described(printed: Printed) -> Non
 def test_every_letter_is_printed(printed: Printed) -> None:
     """No page shows the box that stands for a missing letter, and all text can be read back."""
     _, _, content = printed
-    for page in reader(content).pages:
-        text = page.extract_text()
-        assert text.strip()
-        assert "\ufffd" not in text and "\x00" not in text
+    for page in pages_of(content):
+        assert page.text.strip()
+        assert "\ufffd" not in page.text and "\x00" not in page.text
 
 
 def test_only_the_sheets_own_type_is_used(printed: Printed) -> None:
