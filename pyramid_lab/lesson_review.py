@@ -123,7 +123,7 @@ def show_review(student_id: str, *, place: str | Path | None = None, target: int
     # What is shown first is plain output: it stays readable in a saved notebook. The button's answer is a widget,
     # which also works on a page without a notebook.
     first: Any = display(HTML(now()), display_id=True)
-    button = ipywidgets.Button(description="Show the newest tries", layout=ipywidgets.Layout(width="auto"))
+    button = ipywidgets.Button(description="Show the newest tries", layout=ipywidgets.Layout(width="16em"))
     newest = ipywidgets.HTML()
 
     def show(_: ipywidgets.Button) -> None:
