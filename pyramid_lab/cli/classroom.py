@@ -32,6 +32,14 @@ GUESTS = "guests"
 @click.option("--guests", type=click.IntRange(1, 60), metavar="NUMBER", help="Children without names: pictures only.")
 @click.option("--pictures", is_flag=True, help="Large pictures to choose from, for children who do not read.")
 @click.option("--store", metavar="PLACE", help="Path or URL of the log. Without it: yours.")
+@click.option(
+    "--away",
+    type=click.IntRange(1, 86400),
+    default=120,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long a child's board stays ready after its page was closed. The game itself is kept in any case.",
+)
 @click.option("--no-browser", is_flag=True, help="Do not open your own page.")
 @click.option(
     "--certificate", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Certificate file, for HTTPS."
@@ -46,6 +54,7 @@ def class_(
     guests: int | None,
     pictures: bool,
     store: str | None,
+    away: int,
     no_browser: bool,
     certificate: Path | None,
     key: Path | None,
@@ -87,6 +96,7 @@ def class_(
             port=port,
             names=[*(names or ()), "127.0.0.1", "localhost"],
             address=f"{scheme}://{names[0]}:{port}" if names else None,
+            away_seconds=away,
             waiting_kernels=min(len(pupils), 36),
             pictures=pictures or guests is not None,
             certificate=certificate,

@@ -26,10 +26,11 @@ STOP_SECONDS = 30
 class ClassServer:
     """``pyramid-lab class`` with a home, a log and a class list of its own."""
 
-    def __init__(self, home: Path, names: Sequence[str], *lessons: str, store: str | None = None) -> None:
+    def __init__(self, home: Path, names: Sequence[str], *lessons: str, options: Sequence[str] = ()) -> None:
         self.home = home
         home.mkdir(parents=True, exist_ok=True)
-        self.place = store or str(home / "log.sqlite3")
+        self.place = str(home / "log.sqlite3")
+        self.options = tuple(options)
         self.environment = {
             **os.environ,
             "HOME": str(home),
@@ -55,7 +56,7 @@ class ClassServer:
         command = [sys.executable, "-m", "pyramid_lab", "class", *self.lessons, "--no-browser", f"--port={self.port}"]
         with self.log.open("wb") as out:
             self.process = subprocess.Popen(
-                [*command, f"--store={self.place}"],
+                [*command, f"--store={self.place}", *self.options],
                 env=self.environment,
                 cwd=self.home,
                 stdin=subprocess.DEVNULL,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,15 @@ from tests.browser.conftest import browser_context_args, browser_type_launch_arg
 from tests.classroom.class_server import ClassServer
 
 NAMES = ["Ana", "Émile <b>bold</b>", "=1+1", "Ben", "Cem", "Dora", "Eve", "Finn"]
+
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("classroom"))
 
 
 @pytest.fixture(scope="session")

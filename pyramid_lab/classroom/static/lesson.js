@@ -112,12 +112,18 @@ function hear(news) {
   }
   if (paused !== (news.state === "paused")) {
     paused = news.state === "paused";
-    // The board stops its clock and writes the pause down.
-    window.dispatchEvent(new CustomEvent(paused ? "pyramid-lab-pause" : "pyramid-lab-resume"));
+    tellBoard();
     if (paused) showCover("Pause. Look at your tutor.", false);
     else if (cover.open) cover.close();
   }
 }
+
+// The board stops its clock and writes the pause down. While the class rests it is told again and again, since a board
+// may come after the news.
+function tellBoard() {
+  window.dispatchEvent(new CustomEvent(paused ? "pyramid-lab-pause" : "pyramid-lab-resume"));
+}
+setInterval(() => paused && tellBoard(), 1000);
 
 /** @type {EventSource | undefined} */
 let source;
