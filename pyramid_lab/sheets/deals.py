@@ -291,11 +291,15 @@ def font_folders(folders: Folders) -> tuple[Path, ...]:
 
 
 def _title(kind: str, deal: Deal, rules: Rules) -> str:
-    return f"{kind}: {code_of(deal, rules) or rules.title}"
+    return f"{kind}: {_note(deal, rules)}"
 
 
 def _note(deal: Deal, rules: Rules) -> str:
-    return code_of(deal, rules) or rules.title
+    """The deal's code; where it has none, what is known of it: rules of a tutor's own have no code."""
+    if code := code_of(deal, rules):
+        return code
+    changed = "" if RULE_SETS.get(rules.name) == rules else ", changed rules"
+    return f"{rules.title}{changed}" + ("" if deal.seed is None else f", seed {deal.seed}")
 
 
 def _deal_page(deal: Deal, rules: Rules, name: str, layout: _Layout, letters: bool) -> dict[str, Any]:
@@ -305,11 +309,13 @@ def _deal_page(deal: Deal, rules: Rules, name: str, layout: _Layout, letters: bo
         first = row * (row - 1) // 2
         rows.append(f"row {row}: " + ", ".join(card.name for card in deal.cards[first : first + row]))
     stock = deal.cards[rules.n_pyramid :]
+    # Of rules without a code, all has to be said: the page is all there is.
+    told = rules.describe()[1:3] if RULE_SETS.get(rules.name) == rules else rules.describe()
     return {
         "kind": "deal",
         "title": _title("Deal", deal, rules),
         "name": name,
-        "lines": [f"{rules.title}. " + " ".join(rules.describe()[1:3])],
+        "lines": [f"{rules.title}. " + " ".join(told)],
         "cards": cards,
         "n_pyramid": rules.n_pyramid,
         "rows": rules.rows,

@@ -111,7 +111,9 @@ def test_a_deal_can_be_named_in_four_ways() -> None:
 
 
 def test_rules_of_ones_own_have_no_code() -> None:
-    text = text_of(sheets.deal_sheet(17, {"base": "table", "redeals": 1}).pdf())
+    text = " ".join(text_of(sheets.deal_sheet(17, {"base": "table", "redeals": 1}).pdf()).split())
+    assert "Deal: At the table, changed rules, seed 17" in text
+    assert "turned over once" in text  # with no code, the rules are told in full
     assert "table-17" not in text
     assert deal_on(text) == Deal.from_seed(17)
 
@@ -206,7 +208,8 @@ def test_a_pack_has_a_list_then_deals_then_keys() -> None:
     deals = [PackDeal(SMALL_DEAL, SMALL_LINE, True, "easy", "Ana"), PackDeal(SMALL_DEAL, (), False, "", "Bo")]
     content = sheets.class_pack(deals, SMALL_RULES).pdf()
     heads = [page.extract_text().split("\n")[0] for page in reader(content).pages]
-    assert heads == ["Class pack: 2 deals", "Deal: At the table", "Deal: At the table", "Answer key: At the table"]
+    named = "At the table, changed rules"
+    assert heads == ["Class pack: 2 deals", f"Deal: {named}", f"Deal: {named}", f"Answer key: {named}"]
     first = text_of(content, 1)
     assert "The answer key of 1 deal follows" in " ".join(first.split())
     assert "easy" in first and "Ana" in first and "Bo" in first

@@ -79,7 +79,7 @@ def test_another_font_lends_its_letters() -> None:
 def test_a_bad_letter_in_a_long_pack_is_named_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sheet_module, "_WHOLE_PAGES", 2)
     deals = [PackDeal(Deal.from_seed(seed), name="漢") for seed in range(3)]
-    with pytest.raises(SheetError, match="^the sheet's type has no letter for 漢;"):
+    with pytest.raises(SheetError, match=r"^the sheet's type has no letter for 漢;"):
         sheets.class_pack(deals).pdf()
 
 
