@@ -48,6 +48,6 @@ def test_the_rows_of_the_page_can_be_entered() -> None:
 
 def test_every_link_and_picture_is_there() -> None:
     targets = re.findall(r"\]\(([^)#]+)\)", PAGE)
-    assert len(targets) == 4
+    assert len(targets) == 5
     for target in targets:
         assert (ROOT / "docs" / target).resolve().is_file(), target
