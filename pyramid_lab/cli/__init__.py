@@ -16,6 +16,7 @@ COMMANDS: dict[str, str] = {
     "replay": "pyramid_lab.cli.game:replay",
     "print": "pyramid_lab.cli.sheets:print_group",
     "class": "pyramid_lab.cli.classroom:class_",
+    "merge": "pyramid_lab.cli.classroom:merge",
     "student": "pyramid_lab.cli.log:student",
     "export": "pyramid_lab.cli.log:export",
     "backup": "pyramid_lab.cli.log:backup",

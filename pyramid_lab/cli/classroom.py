@@ -117,6 +117,47 @@ def class_(
         click.echo("The class is over. Everything is in your log.")
 
 
+@click.command()
+@click.argument("sources", nargs=-1, required=True, metavar="LOG...")
+@click.option("--into", metavar="PLACE", help="Path or URL of the log that takes them in. Without it: yours.")
+@click.option("--same-names", is_flag=True, help="Students of one name in one class are one child.")
+def merge(sources: tuple[str, ...], into: str | None, same_names: bool) -> None:
+    """Bring the logs of many computers into one.
+
+    LOG is the file of a log (log.sqlite3) or a database's URL; the file of names beside it comes along. Nothing is
+    written twice, nothing is overwritten, and the same LOG may be merged again and again. What does not agree is
+    named, and then the command ends with 1.
+    """
+    from pyramid_lab.classroom.merge import merge as merge_logs
+    from pyramid_lab.log.errors import StoreError
+    from pyramid_lab.log.names import Names
+    from pyramid_lab.log.store import Store
+
+    agreed = True
+    try:
+        with Store(into) as target:
+            for place in sources:
+                if "://" not in place and not Path(place).is_file():
+                    raise click.ClickException(f"There is no file {place}. Name a log, such as laptop-3/log.sqlite3.")
+                with Store(place) as source:
+                    if source.url == target.url:
+                        raise click.ClickException(f"{place} is the log that the others go into.")
+                    done = merge_logs(source, target, names=(Names.of(source), Names.of(target)), same_names=same_names)
+                click.echo(
+                    f"{place}: {done.events} new events ({done.known} were there already), {done.sessions} new "
+                    f"sittings, {done.students} new students, {done.names} new names."
+                )
+                for sentence in (*done.twins, *done.conflicts):
+                    click.echo(f"  {sentence}", err=True)
+                if done.more_conflicts:
+                    click.echo(f"  ... and {done.more_conflicts} more that do not agree.", err=True)
+                agreed = agreed and not done.conflicts
+    except StoreError as error:
+        raise click.ClickException(str(error)) from None
+    if not agreed:
+        raise click.exceptions.Exit(1)
+
+
 def _welcome(app: ClassApp, *, lan: bool, pupils: int) -> None:
     code: str = app.register.code
     click.echo(f"{pupils} names on the class list. Children open this address and type this number:\n")
