@@ -4,7 +4,7 @@ Every function gives a :class:`Sheet`: a notebook shows it, ``.save("sheet.pdf")
 """
 
 from pyramid_lab.sheets.cards import cards, duplex_test
-from pyramid_lab.sheets.deals import PackDeal, answer_key, class_pack, deal_sheet
+from pyramid_lab.sheets.deals import PackDeal, answer_key, class_pack, deal_sheet, pack
 from pyramid_lab.sheets.errors import SheetError
 from pyramid_lab.sheets.forms import recording_sheet, rules_card
 from pyramid_lab.sheets.mats import mat
@@ -24,6 +24,7 @@ __all__ = [
     "deal_sheet",
     "duplex_test",
     "mat",
+    "pack",
     "practice",
     "recording_sheet",
     "rules_card",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Any, Final
 
@@ -207,6 +207,41 @@ def class_pack(
     if keys:
         pages += [_key_page(item.deal, chosen, item.line, item.shortest) for item in deals if item.line]
     return _sheet_of_pages(f"Class pack: {len(deals)} deals", pages, paper, size, chosen.title, fonts)
+
+
+def pack(
+    rules: str | Rules = "table",
+    *,
+    count: int = 30,
+    start_seed: int = 1,
+    names: Sequence[str] = (),
+    keys: bool = True,
+    paper: str = "a4",
+    size: str = "normal",
+    letters: bool = False,
+    fonts: Folders = (),
+) -> Sheet:
+    """A class pack of certified deals: each can be won, and its key is a shortest way.
+
+    Args:
+        rules: a rule set or its name.
+        count: how many deals, 1 to 10,000.
+        start_seed: look for deals from this seed on, 0 to 2**64 - 1.
+        names: whose sheets they are, in turn; at most ``count``.
+        keys: whether the answer keys follow.
+        paper, size, letters, fonts: as for :func:`deal_sheet`.
+
+    Raises:
+        InvalidDealError, RulesError, SheetError: bad input, named in the message.
+    """
+    chosen = rule_set(rules)
+    check_count(count)
+    _layout(chosen, paper, size)
+    if len(names) > count:
+        raise SheetError(f"{len(names)} names, but only {count} deals")
+    Deal.from_seed(start_seed, chosen.target)
+    found = named(islice(certified(chosen, start_seed), count), names)
+    return class_pack(found, chosen, keys=keys, paper=paper, size=size, letters=letters, fonts=fonts)
 
 
 def every_deal(rules: Rules, start_seed: int) -> Iterator[PackDeal]:

@@ -256,6 +256,15 @@ def test_tags_of_a_pack_in_parts_point_to_their_own_pages(monkeypatch: pytest.Mo
             assert {owner.Pg.objgen for owner in owners} == {page.obj.objgen}
 
 
+def test_a_pack_in_one_call() -> None:
+    content = sheets.pack("three-pile", count=3, start_seed=10, names=["Ana", "Bo"]).pdf()
+    first = text_of(content, 1)
+    seeds = [parse_deal_code(code)[1] for code in re.findall(r"three-pile-\d+-[A-Z]", first)]
+    assert len(seeds) == 3 and min(seeds) >= 10
+    assert "Ana" in first and "Bo" in first
+    assert text_of(content).count("No shorter way exists.") == 3
+
+
 @pytest.mark.parametrize("count", [0, PACK_LIMIT + 1])
 def test_a_pack_that_no_class_needs_is_refused(count: int) -> None:
     with pytest.raises(SheetError, match="1 to 10,000 deals"):
@@ -277,6 +286,10 @@ def test_a_pack_that_no_class_needs_is_refused(count: int) -> None:
         (lambda: sheets.deal_sheet(deal_code("table", 17), "classic"), SheetError, "a deal for table, not for classic"),
         (lambda: sheets.deal_sheet(17, "tabel"), RulesError, "did you mean 'table'"),
         (lambda: sheets.deal_sheet(Deal.from_seed(1, 10)), SheetError, "pairs to 10"),
+        (lambda: sheets.pack(count=0), SheetError, "1 to 10,000 deals"),
+        (lambda: sheets.pack(start_seed="one"), InvalidDealError, "a seed is a whole number"),  # type: ignore[arg-type]
+        (lambda: sheets.pack(count=1, names=["Ana", "Bo"]), SheetError, "2 names, but only 1 deals"),
+        (lambda: sheets.pack(paper="a3"), SheetError, "no paper 'a3'"),
         (lambda: sheets.deal_sheet(17, fonts=["no such folder"]), SheetError, "no such folder"),
     ],
 )
