@@ -64,7 +64,7 @@ def play(
         ResumeError: the game named by ``resume`` is not in the log.
     """
     modes, changes = _parted(choices)
-    student_id = student or os.environ.get(STUDENT_VARIABLE) or GUEST
+    student_id = student_named(student)
     store = shared_store(place)
     options: dict[str, Any] = {
         "on_event": store.append,
@@ -73,7 +73,7 @@ def play(
     }
     if resume not in (None, "auto"):
         return _shown(store, Board.resume(str(resume), store.events(game_id=resume), **options))
-    session_id = _session(store, student_id, lesson)
+    session_id = session_of(store, student_id, lesson)
     board = Board(_rules(rules, deal, changes), deal, student_id=student_id, session_id=session_id, **options)
     unfinished = _unfinished(store, student_id, board, deal) if resume == "auto" else None
     if unfinished is not None:
@@ -93,7 +93,12 @@ def review(student: str | None = None, *, place: str | Path | None = None, targe
     """
     from pyramid_lab.lesson_review import show_review  # brings pandas, which a child's page does without
 
-    show_review(student or os.environ.get(STUDENT_VARIABLE) or GUEST, place=place, target=target)
+    show_review(student_named(student), place=place, target=target)
+
+
+def student_named(student: str | None = None) -> str:
+    """The pseudonym of who plays: the one given, else ``$PYRAMID_LAB_STUDENT``, else ``guest``."""
+    return student or os.environ.get(STUDENT_VARIABLE) or GUEST
 
 
 def shared_store(place: str | Path | None = None) -> Store:
@@ -138,8 +143,8 @@ def _rules(
     return rule_set("classic" if rules is None else rules).replace(**changes)
 
 
-def _session(store: Store, student_id: str, lesson: str | None) -> str:
-    """One sitting per process and student, noted in the log when its first board is made."""
+def session_of(store: Store, student_id: str, lesson: str | None = None) -> str:
+    """The id of the sitting: one for each process and student, noted in the log when its first board is made."""
     key = (str(store.url), student_id)
     with _lock:
         if key not in _sessions:

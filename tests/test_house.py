@@ -24,6 +24,7 @@ MAY_IMPORT = {
     "insight": {"core", "log"},
     "lesson": {"core", "solver", "board", "log", "insight", "sheets", "lesson_review"},
     "lesson_review": {"core", "log", "insight"},
+    "course": {"core", "solver", "board", "log", "insight", "lesson"},
     "picker": {"core", "log", "lesson"},
     "classroom": {"core", "log", "board", "insight", "lesson"},
     "cli": {"core", "solver", "board", "log", "insight", "sheets", "lesson", "classroom"},
@@ -33,8 +34,8 @@ MAY_IMPORT = {
 
 # Heavy libraries, and the only rooms that may need them.
 HEAVY = {
-    "pandas": {"log", "insight", "lesson_review", "cli"},
-    "matplotlib": {"insight", "lesson_review", "cli"},
+    "pandas": {"log", "insight", "lesson_review", "course", "cli"},
+    "matplotlib": {"insight", "lesson_review", "course", "cli"},
     "anywidget": {"board"},
     "ipywidgets": {"lesson", "lesson_review", "picker"},
     "sqlalchemy": {"log", "classroom"},

@@ -1,0 +1,343 @@
+"""What the lessons of the course call besides a board: flash rounds, a deal chosen for this child, pictures, odds and
+the class's report.
+
+Rooms that bring pandas load only in the calls that need them, so that a child's page stays small.
+"""
+
+from __future__ import annotations
+
+import io
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import islice
+from pathlib import Path
+from statistics import fmean, geometric_mean
+from typing import TYPE_CHECKING, Any, Final
+
+from pyramid_lab.board import Board
+from pyramid_lab.board.flash import FLASH, Flash
+from pyramid_lab.core import Deal, Position, rule_set
+from pyramid_lab.core.rules import Rules
+from pyramid_lab.lesson import play, session_of, shared_store, student_named
+from pyramid_lab.log.errors import StoreError
+from pyramid_lab.log.events import Event, fact_of, facts_to
+from pyramid_lab.solver import Unknown, Winnable, solve
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from IPython.display import HTML
+
+LAST_TRIES: Final = 20
+"""Only so many of the newest tries at a fact say what it needs now."""
+
+FEW_TRIES: Final = 8
+SURE: Final = 0.9
+"""Below this share of right answers a fact is practised before any slow one."""
+
+CHOICES: Final = 24
+"""So many winnable deals are looked at to find the richest."""
+
+_SHORTEST_MS: Final = 250
+_SOLVE_S: Final = 0.5
+_SEEDS: Final = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A fact to practise next, and why: ``wrong``, ``slow`` or ``few`` (tries)."""
+
+    fact: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A deal chosen for a student.
+
+    Attributes:
+        deal: proved to be winnable.
+        needs: the facts it was chosen for; empty without a log.
+        cards: how many cards of each of these facts lie in its pyramid.
+    """
+
+    deal: Deal
+    needs: tuple[Need, ...]
+    cards: tuple[int, ...]
+
+    @property
+    def reason(self) -> str:
+        """Why this deal, for child and tutor."""
+        if not self.needs:
+            return "This deal can be won. The more you play, the better the next one will fit you."
+        words = {
+            "wrong": "is not always right yet",
+            "slow": "still takes you longest",
+            "few": "has not come often yet",
+        }
+        parts = [
+            f"{cards} cards of {need.fact} (it {words[need.why]})"
+            for need, cards in zip(self.needs, self.cards, strict=True)
+        ]
+        return f"This deal is for you: its pyramid holds {' and '.join(parts)}. It can be won."
+
+
+def needs_of(events: Iterable[Event], target: int = 13) -> tuple[Need, ...]:
+    """The pairs of a target in the order in which one student should practise them.
+
+    First what is often wrong (from 4 tries on, below :data:`SURE` right), then what was tried too seldom to tell, then
+    the rest, slowest first (geometric mean of the times of right tries, hints left out). It is an order and no verdict:
+    the bands and states of :mod:`pyramid_lab.insight` are for the tutor's report.
+
+    Args:
+        events: of one student, in the order in which they happened.
+        target: 10 to 13.
+
+    Returns:
+        Every pair once; empty if nothing was tried at this target.
+    """
+    pairs = facts_to(target)[:-1]
+    tries: dict[str, list[Event]] = {fact: [] for fact in pairs}
+    for event in events:
+        if (
+            event.event_type == "attempt"
+            and event.fact in tries
+            and event.outcome in ("correct", "incorrect")
+            and event.error_class != "misclick"
+        ):
+            tries[event.fact].append(event)
+    if not any(tries.values()):
+        return ()
+    ranked: list[tuple[tuple[int, float], Need]] = []
+    for fact, every in tries.items():
+        newest = every[-LAST_TRIES:]
+        times = [
+            event.rt_ms
+            for event in newest
+            if event.outcome == "correct"
+            and event.assistance in (None, "none")
+            and event.rt_ms is not None
+            and event.rt_ms >= _SHORTEST_MS
+        ]
+        right = fmean(event.outcome == "correct" for event in newest) if newest else 1.0
+        if len(newest) >= FEW_TRIES // 2 and right < SURE:
+            ranked.append(((0, right), Need(fact, "wrong")))
+        elif len(newest) < FEW_TRIES or not times:
+            ranked.append(((1, len(newest)), Need(fact, "few")))
+        else:
+            ranked.append(((2, -geometric_mean(times)), Need(fact, "slow")))
+    return tuple(need for _, need in sorted(ranked, key=lambda item: item[0]))
+
+
+def winnable_deals(rules: Rules, seeds: Iterable[int]) -> Iterator[Deal]:
+    """The deals of these seeds that are proved to be winnable, one after another."""
+    for seed in seeds:
+        deal = Deal.from_seed(seed, rules.target)
+        if isinstance(solve(Position.start(rules, deal), max_seconds=_SOLVE_S), Winnable):
+            yield deal
+
+
+def choose_deal(
+    events: Sequence[Event], rules: Rules | str = "one-pass", *, facts: int = 2, first_seed: int = 1
+) -> Chosen:
+    """A winnable deal whose pyramid is rich in the facts that a student needs most, and that he or she has not played.
+
+    Args:
+        events: the student's log.
+        rules: the rule set or its name.
+        facts: how many facts it should be rich in.
+        first_seed: where to begin to look; the same log and seed give the same deal.
+
+    Raises:
+        ValueError: none of 5000 deals can be won under these rules.
+    """
+    chosen = rule_set(rules)
+    needs = needs_of(events, chosen.target)[:facts]
+    played = {event.deal for event in events}
+    fresh = (deal for deal in winnable_deals(chosen, range(first_seed, first_seed + _SEEDS)) if deal.text not in played)
+    candidates = list(islice(fresh, CHOICES if needs else 1))
+    if not candidates:
+        raise ValueError(f"none of {_SEEDS} deals can be won under {chosen.title}")
+    # As many cards as possible of the fact that has fewer, then of both: a pair needs its partners.
+    best = max(candidates, key=lambda deal: (min(counts := _counts(deal, chosen, needs), default=0), sum(counts)))
+    return Chosen(best, needs, tuple(_counts(best, chosen, needs)))
+
+
+def _counts(deal: Deal, rules: Rules, needs: Sequence[Need]) -> list[int]:
+    inside = [fact_of([card], rules.target) for card in deal.cards[: rules.n_pyramid]]
+    return [inside.count(need.fact) for need in needs]
+
+
+def play_next(
+    rules: Rules | str = "one-pass", *, student: str | None = None, place: str | Path | None = None, **choices: Any
+) -> Board:
+    """A board with a deal chosen for the student (:func:`choose_deal`), and above it the reason in a sentence.
+
+    A game of this kind that was begun and not ended goes on.
+
+    Args:
+        rules: the rule set or its name.
+        student: the student's pseudonym; default ``$PYRAMID_LAB_STUDENT``, else ``guest``.
+        place: path or URL of the log.
+        choices: as for :func:`pyramid_lab.lesson.play`.
+    """
+    from IPython.display import HTML, display
+
+    who = student_named(student)
+    try:
+        events = shared_store(place).events(student_id=who)
+    except StoreError:
+        events = []  # the game matters more than the choice
+    last = {event.deal: event.event_type for event in events}
+    ended = [event for event in events if last[event.deal] == "end"]
+    chosen = choose_deal(ended, rules)
+    display(HTML(f"<p style='font-size:1.3em'>{escape(chosen.reason)}</p>"))
+    return play(rules, chosen.deal, student=student, place=place, **choices)
+
+
+def flash(
+    count: int = 12,
+    *,
+    facts: Sequence[str] | None = None,
+    target: int = 13,
+    student: str | None = None,
+    place: str | Path | None = None,
+) -> Flash:
+    """A flash round, "what goes with 8?", whose answers are logged.
+
+    Args:
+        count: cards in a round.
+        facts: ask for these facts only, such as ``["5+8"]``; default: all.
+        target: what two cards make, 10 to 13.
+        student: the student's pseudonym; default ``$PYRAMID_LAB_STUDENT``, else ``guest``.
+        place: path or URL of the log.
+
+    Raises:
+        ValueError, RulesError: an argument that cannot be, by name.
+    """
+    who, store = student_named(student), shared_store(place)
+    return Flash(
+        target=target,
+        count=count,
+        facts=facts,
+        seed=lambda: random.SystemRandom().randrange(1_000_000),
+        on_event=store.append,
+        student_id=who,
+        session_id=session_of(store, who),
+    )
+
+
+def picture(rules: Rules | str, deal: Deal | int, **changes: Any) -> Position:
+    """A position to look at and talk about: the beginning of a game, which shows itself as a picture.
+
+    Args:
+        rules: the rule set or its name.
+        deal: a deal or its seed.
+        changes: single rules, such as ``rows=4``.
+    """
+    chosen = rule_set(rules).replace(**changes)
+    return Position.start(chosen, deal if isinstance(deal, Deal) else Deal.from_seed(deal, chosen.target))
+
+
+def compare_rules(*names: str) -> HTML:
+    """The rule sets beside each other in plain sentences, made from the rules themselves."""
+    from IPython.display import HTML
+
+    columns = [rule_set(name) for name in names or ("classic", "one-pass", "cardems", "table", "three-pile")]
+    heads = "".join(f"<th scope='col' style='text-align:left'>{escape(one.title)}</th>" for one in columns)
+    lines = [one.describe() for one in columns]
+    cells = "".join(
+        "<td style='vertical-align:top;text-align:left;white-space:normal'><ul style='padding-left:1.2em'>"
+        + "".join(f"<li>{escape(line)}</li>" for line in one)
+        + "</ul></td>"
+        for one in lines
+    )
+    return HTML(f"<table style='font-size:1em'><tr>{heads}</tr><tr>{cells}</tr></table>")
+
+
+def odds(rules: Rules | str = "one-pass", deals: int = 500, *, first_seed: int = 1) -> pd.DataFrame:
+    """Whether deals can be won, one after another: the data of "can every deal be won?".
+
+    Args:
+        rules: the rule set or its name.
+        deals: how many.
+        first_seed: the first deal's seed.
+
+    Returns:
+        A row for each deal: ``seed``, ``answer`` (``winnable``, ``unwinnable`` or ``unknown``), ``moves`` (of the line
+        that was found; NaN without one), ``n_decided``, ``n_winnable`` (up to here), ``share``, ``low``, ``high``
+        (share of winnable deals among the decided ones so far, with a 90 % interval from a flat prior).
+    """
+    import pandas as pd
+    from tqdm.auto import tqdm
+
+    from pyramid_lab.insight.practice import share_interval
+
+    chosen = rule_set(rules)
+    rows: list[tuple[int, str, float]] = []
+    for seed in tqdm(range(first_seed, first_seed + deals), desc=f"Solving {deals} deals", leave=False, delay=1):
+        answer = solve(Position.start(chosen, Deal.from_seed(seed, chosen.target)), max_seconds=_SOLVE_S)
+        moves = float(len(answer.line)) if isinstance(answer, Winnable) else float("nan")
+        word = (
+            "winnable" if isinstance(answer, Winnable) else "unknown" if isinstance(answer, Unknown) else "unwinnable"
+        )
+        rows.append((seed, word, moves))
+    table = pd.DataFrame(rows, columns=["seed", "answer", "moves"])
+    table["n_decided"] = (table["answer"] != "unknown").cumsum()
+    table["n_winnable"] = (table["answer"] == "winnable").cumsum()
+    table["share"], table["low"], table["high"] = share_interval(table["n_winnable"], table["n_decided"])
+    return table
+
+
+def odds_picture(table: pd.DataFrame, *, title: str = "") -> HTML:
+    """The share of winnable deals as more and more deals are looked at, with its 90 % interval; says it in words too.
+
+    Args:
+        table: as :func:`odds` gives it.
+        title: above the picture.
+    """
+    import base64
+
+    from IPython.display import HTML
+    from matplotlib.figure import Figure
+
+    last = table.iloc[-1]
+    words = (
+        f"{last['n_winnable']} of {last['n_decided']} deals can be won: {last['n_winnable'] / last['n_decided']:.1%} "
+        f"(with a chance of 90 % the true share lies between {last['low']:.1%} and {last['high']:.1%})."
+    )
+    figure = Figure(figsize=(7, 3.2), layout="constrained")
+    axes = figure.subplots()
+    deals = range(1, len(table) + 1)
+    axes.fill_between(deals, 100 * table["low"], 100 * table["high"], color="#c9dcec", label="90 % interval")
+    axes.plot(deals, 100 * table["share"], color="#1f4e79", label="share so far")
+    axes.set_xlabel("deals looked at")
+    axes.set_ylabel("can be won, %")
+    axes.set_ylim(0, None)
+    axes.set_title(title)
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    out = io.BytesIO()
+    figure.savefig(out, format="png", dpi=110)
+    data = base64.b64encode(out.getvalue()).decode("ascii")
+    return HTML(
+        f"<p style='font-size:1.2em'>{escape(words)}</p>"
+        f"<p><img style='max-width:100%' src='data:image/png;base64,{data}' alt='{escape(words, quote=True)}'></p>"
+    )
+
+
+__all__ = [
+    "FLASH",
+    "Chosen",
+    "Need",
+    "choose_deal",
+    "compare_rules",
+    "flash",
+    "needs_of",
+    "odds",
+    "odds_picture",
+    "picture",
+    "play_next",
+    "winnable_deals",
+]
