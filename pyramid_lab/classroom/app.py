@@ -56,7 +56,7 @@ class ClassSettings:
             elsewhere can pass itself off as ours.
         address: what children type, such as ``http://192.168.1.5:8900``; without it from ``host`` and the port.
         store_url: of the store that every child's rows go to.
-        waiting_kernels: kernels started before anybody comes.
+        children: how many may come; so many kernels are started before anybody does.
         kernels: kernels there may be in all.
         away_seconds: how long a kernel outlives its closed page.
         pictures: show pictures first, for children who do not read.
@@ -68,7 +68,7 @@ class ClassSettings:
     port: int = 0
     names: Sequence[str] = ("127.0.0.1", "localhost", "[::1]")
     address: str | None = None
-    waiting_kernels: int = 2
+    children: int = 0
     kernels: int = 64
     away_seconds: int = 120
     pictures: bool = False
@@ -411,7 +411,7 @@ def class_app(register: Register, choices: ClassSettings, feed: Feed, root: Path
         "@jupyter-widgets/jupyterlab-manager",
         "@voila-dashboards/widgets-manager8",
     ]
-    config.ClassKernels.spare = choices.waiting_kernels
+    config.ClassKernels.expected = choices.children
     config.ClassKernels.most = choices.kernels
     config.ClassKernels.first_code = _WARM_UP
     config.ClassKernels.transport_encryption = "auto"

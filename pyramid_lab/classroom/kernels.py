@@ -28,7 +28,10 @@ class ClassKernels(AsyncMappingKernelManager):
     waits takes a moment. A kernel of the pool learns whose it is only when a child sits down.
     """
 
-    spare = Integer(2, help="Kernels kept waiting, beyond those in use.").tag(config=True)
+    expected = Integer(0, help="Children who may come: so many kernels are started before anybody does.").tag(
+        config=True
+    )
+    spare = Integer(2, help="Kernels that wait even when everybody is there, for pages loaded again.").tag(config=True)
     most = Integer(64, help="Kernels there may be in all, waiting ones included.").tag(config=True)
     first_code = Unicode("", help="Code that a kernel runs while it waits: imports.").tag(config=True)
 
@@ -49,11 +52,12 @@ class ClassKernels(AsyncMappingKernelManager):
         return [one for one in self.list_kernel_ids() if one not in self._waiting and one not in self._preparing]
 
     def fill(self) -> None:
-        """Bring the pool up to :attr:`spare`, a few at a time, in the background."""
+        """Bring the pool up to what is expected, a few at a time, in the background."""
+        wanted = max(self.spare, self.expected - len(self.in_use()))
         while (
             self._open
             and len(self._filling) < STARTED_AT_ONCE
-            and len(self._waiting) + len(self._filling) < self.spare
+            and len(self._waiting) + len(self._filling) < wanted
             and len(self.list_kernel_ids()) + len(self._filling) < self.most
         ):
             task = asyncio.ensure_future(self._add_one())

@@ -97,7 +97,7 @@ def class_(
             names=[*(names or ()), "127.0.0.1", "localhost"],
             address=f"{scheme}://{names[0]}:{port}" if names else None,
             away_seconds=away,
-            waiting_kernels=min(len(pupils), 36),
+            children=min(len(pupils), 36),
             pictures=pictures or guests is not None,
             certificate=certificate,
             key=key,
