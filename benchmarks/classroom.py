@@ -192,6 +192,7 @@ def lesson(children: int, browsers: int, seconds: float) -> dict[str, Any]:
                 child.go_home.set()
             wait_until(lambda: len(server.kernels()) <= children, 60)
             answers = [answer for child in crowd[browsers:] for answer in child.answers]
+            on_the_bell = [child.answers[0] for child in crowd if child.answers]
             clicks = [answer for child in crowd[:browsers] for answer in child.answers]
             return {
                 "children": children,
@@ -208,6 +209,9 @@ def lesson(children: int, browsers: int, seconds: float) -> dict[str, Any]:
                 ]
                 if clicks
                 else None,
+                "the first click, all at once, p50/max ms": [
+                    round(1000 * value) for value in (statistics.median(on_the_bell), max(on_the_bell))
+                ],
                 "answered clicks that are not in the log": sum(max(0, n - kept.get(who, 0)) for who, n in sent.items()),
                 "memory while waiting, MB (PSS, RSS)": [round(value) for value in waiting],
                 "memory at most, MB (PSS, RSS)": [round(value) for value in playing],

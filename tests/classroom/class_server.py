@@ -78,12 +78,11 @@ class ClassServer:
     def said(self) -> str:
         return self.log.read_text(encoding="utf-8", errors="replace")
 
-    def tablet(self, name: str | None = None) -> Tablet:
-        """A tablet; with a name, seated under it."""
-        tablet = Tablet(self.address)
-        if name is not None:
-            tablet.join(self.code)
-            assert tablet.take(self.students[name]).headers["Location"] == "/play"
+    def tablet(self, name: str, *, old_protocol: bool = False) -> Tablet:
+        """A tablet seated under a name."""
+        tablet = Tablet(self.address, old_protocol=old_protocol)
+        tablet.join(self.code)
+        assert tablet.take(self.students[name]).headers["Location"] == "/play"
         return tablet
 
     def tutor(self) -> Tablet:

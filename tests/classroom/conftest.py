@@ -10,7 +10,7 @@ import pytest
 from tests.browser.conftest import browser_context_args, browser_type_launch_args  # noqa: F401  # fixtures
 from tests.classroom.class_server import ClassServer
 
-NAMES = ["Ana", "Émile <b>bold</b>", "=1+1", "Ben", "Cem", "Dora", "Eve", "Finn"]
+NAMES = ["Ana", "Émile <b>bold</b>", "=1+1", "Ben", "Cem", "Dora", "Eve", "Finn", "Gus", "Hana"]
 
 
 HERE = Path(__file__).parent

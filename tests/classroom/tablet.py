@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import html
 import http.client
+import itertools
 import json
 import re
 import socket
@@ -18,13 +19,35 @@ import requests
 import websocket
 
 SECONDS = 60.0
+PROTOCOL = "v1.kernel.websocket.jupyter.org"
+PARTS = ("header", "parent_header", "metadata", "content")
+
+
+def packed(message: dict[str, Any]) -> bytes:
+    """A message as pages send it now: how many parts, where each begins, then the parts."""
+    parts = [message["channel"].encode(), *(json.dumps(message[name]).encode() for name in PARTS)]
+    offsets = [8 * (len(parts) + 2)]
+    for part in parts:
+        offsets.append(offsets[-1] + len(part))
+    numbers = [len(offsets), *offsets]
+    return b"".join(number.to_bytes(8, "little") for number in numbers) + b"".join(parts)
+
+
+def unpacked(raw: bytes) -> dict[str, Any]:
+    """The other way."""
+    count = int.from_bytes(raw[:8], "little")
+    offsets = [int.from_bytes(raw[8 * at : 8 * at + 8], "little") for at in range(1, count + 1)]
+    parts = [raw[start:end] for start, end in itertools.pairwise(offsets)]
+    message: dict[str, Any] = {name: json.loads(part) for name, part in zip(PARTS, parts[1:5], strict=True)}
+    return {**message, "channel": parts[0].decode(), "msg_type": message["header"]["msg_type"]}
 
 
 class Tablet:
     """One cookie jar, and after :meth:`play` one board."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, *, old_protocol: bool = False) -> None:
         self.address = address
+        self.old_protocol = old_protocol
         self.session = requests.Session()
         self.kernel_id = ""
         self.board_id = ""
@@ -118,6 +141,7 @@ class Tablet:
             f"{where}/api/kernels/{kernel_id}/channels?session_id={self._session_id}",
             cookie=self._cookies(),
             header=[f"{name}: {value}" for name, value in headers.items()],
+            subprotocols=None if self.old_protocol else [PROTOCOL],
             timeout=SECONDS,
         )
 
@@ -136,9 +160,11 @@ class Tablet:
             "date": "2026-01-01T00:00:00Z",
             "version": "5.3",
         }
-        self.line.send(
-            json.dumps({"header": header, "parent_header": {}, "metadata": {}, "content": content, "channel": channel})
-        )
+        message = {"header": header, "parent_header": {}, "metadata": {}, "content": content, "channel": channel}
+        if self.old_protocol:
+            self.line.send(json.dumps(message))
+        else:
+            self.line.send_binary(packed(message))
         return message_id
 
     def send_raw(self, text: str) -> None:
@@ -181,7 +207,7 @@ class Tablet:
         raw = self.line.recv()
         if not raw:
             raise ConnectionError("the line was closed")
-        message: dict[str, Any] = json.loads(raw) if isinstance(raw, str) else {}
+        message: dict[str, Any] = json.loads(raw) if isinstance(raw, str) else unpacked(raw)
         content = message.get("content", {})
         if message.get("msg_type") == "comm_msg" and content.get("comm_id") == self.board_id:
             data = content["data"]

@@ -150,8 +150,9 @@ def code(path: Path) -> dict[str, object]:
     return {"code": f"open({str(path)!r}, 'w')", "silent": False, "store_history": False, "allow_stdin": False}
 
 
-def test_no_code_runs_in_the_childs_own_kernel(school_class: ClassServer, tmp_path: Path) -> None:
-    attacker = school_class.tablet("Eve")
+@pytest.mark.parametrize("old_protocol", [False, True])
+def test_no_code_runs_in_the_childs_own_kernel(school_class: ClassServer, tmp_path: Path, old_protocol: bool) -> None:
+    attacker = school_class.tablet("Eve", old_protocol=old_protocol)
     attacker.play()
     proof = tmp_path / "proof"
     attacker.send("execute_request", code(proof))
