@@ -7,6 +7,7 @@ Rooms that bring pandas load only in the calls that need them, so that a child's
 from __future__ import annotations
 
 import io
+import os
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,10 +18,10 @@ from statistics import fmean, geometric_mean
 from typing import TYPE_CHECKING, Any, Final
 
 from pyramid_lab.board import Board
-from pyramid_lab.board.flash import FLASH, Flash
-from pyramid_lab.core import Deal, Position, rule_set
+from pyramid_lab.board.flash import Flash
+from pyramid_lab.core import Deal, Outcome, Position, rule_set
 from pyramid_lab.core.rules import Rules
-from pyramid_lab.lesson import play, session_of, shared_store, student_named
+from pyramid_lab.lesson import STUDENT_VARIABLE, play, session_of, shared_store, student_named
 from pyramid_lab.log.errors import StoreError
 from pyramid_lab.log.events import Event, fact_of, facts_to
 from pyramid_lab.solver import Unknown, Winnable, solve
@@ -41,6 +42,7 @@ CHOICES: Final = 24
 
 _SHORTEST_MS: Final = 250
 _SOLVE_S: Final = 0.5
+_VERDICT_S: Final = 5.0
 _SEEDS: Final = 5000
 
 
@@ -327,11 +329,114 @@ def odds_picture(table: pd.DataFrame, *, title: str = "") -> HTML:
     )
 
 
+def who_plays() -> Any:
+    """The list of names to choose from, where there is one; nothing where the student is known or no name is.
+
+    A board belongs to whoever is chosen when its cell is run.
+    """
+    import ipywidgets
+
+    from pyramid_lab.log.names import Names
+    from pyramid_lab.picker import pick_student
+
+    if os.environ.get(STUDENT_VARIABLE) or not Names.of(shared_store()).people():
+        return None
+    picker = pick_student()
+    picker.children = [
+        *picker.children,
+        ipywidgets.HTML("<p>Then choose <b>Run</b>, <b>Run All Cells</b> in the menu once more.</p>"),
+    ]
+    return picker
+
+
+def still_to_win(board: Board) -> Any:
+    """A button to put under a board: can the position that it shows still be won? The solver answers in a sentence.
+
+    Args:
+        board: the board that is asked about, whatever it shows when the button is pressed.
+    """
+    import ipywidgets
+
+    button = ipywidgets.Button(description="Can this still be won?", layout=ipywidgets.Layout(width="16em"))
+    said = ipywidgets.HTML()
+
+    def ask(_: object) -> None:
+        said.value = f"<p style='font-size:1.2em' role='status'>{escape(verdict(board.game.position))}</p>"
+
+    button.on_click(ask)
+    return ipywidgets.VBox([button, said])
+
+
+def verdict(position: Position) -> str:
+    """Whether a position can still be won, in a sentence; proved, or "not known" if that would take too long."""
+    if position.outcome is Outcome.WON:
+        return "It is won already!"
+    answer = solve(position, max_seconds=_VERDICT_S)
+    if isinstance(answer, Winnable):
+        moves = "1 move" if len(answer.line) == 1 else f"{len(answer.line)} moves"
+        return f"Yes. There is a way, {moves} long. Can you find one?"
+    if isinstance(answer, Unknown):
+        return "I do not know: to be sure I would have to look for too long."
+    return "No. Whatever you do now, cards will be left. Undo, and try another way."
+
+
+def class_report(*, place: str | Path | None = None, simulated: int = 10) -> HTML:
+    """The tutor's report on everyone in the log; if nobody has tried anything yet, on a simulated class.
+
+    Args:
+        place: path or URL of the log.
+        simulated: students in the simulated class.
+    """
+    from IPython.display import HTML
+
+    from pyramid_lab.insight.cleaning import events_frame
+    from pyramid_lab.insight.report import report_html
+    from pyramid_lab.insight.review import review
+    from pyramid_lab.log.names import Names
+
+    store = shared_store(place)
+    logged = store.events()
+    names = {person.student_id: person.name for person in Names.of(store).people()}
+    said = ""
+    if any(event.event_type == "attempt" for event in logged):
+        events = events_frame(logged)
+    else:
+        events, names = simulated_class(simulated)
+        said = (
+            "<p style='font-size:1.2em'><strong>Nobody has played yet.</strong> So that you can see what a report "
+            f"looks like, here is one on {simulated} <strong>simulated</strong> children. It shows your class as soon "
+            "as one try is logged.</p>"
+        )
+    page = report_html(review(events, names=names))
+    return HTML(
+        f"{said}<iframe title='Report on the class' style='width:100%;height:80vh;border:1px solid #888' "
+        f"srcdoc='{escape(page, quote=True)}'></iframe>"
+    )
+
+
+def simulated_class(students: int = 10, *, games: int = 10, seed: int = 13) -> tuple[pd.DataFrame, dict[str, str]]:
+    """The events of simulated children who play, and their names by pseudonym.
+
+    Args:
+        students: how many children.
+        games: games of each.
+        seed: the same seed gives the same class.
+    """
+    import numpy as np
+
+    from pyramid_lab.insight.simulate import classroom, random_student
+
+    rng = np.random.default_rng(seed)
+    names = {f"simulated-{number}": f"Child {number} (simulated)" for number in range(1, students + 1)}
+    events, _truth = classroom([random_student(name, rng) for name in names], games, rng)
+    return events, names
+
+
 __all__ = [
-    "FLASH",
     "Chosen",
     "Need",
     "choose_deal",
+    "class_report",
     "compare_rules",
     "flash",
     "needs_of",
@@ -339,5 +444,9 @@ __all__ = [
     "odds_picture",
     "picture",
     "play_next",
+    "simulated_class",
+    "still_to_win",
+    "verdict",
+    "who_plays",
     "winnable_deals",
 ]

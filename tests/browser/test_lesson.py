@@ -14,7 +14,7 @@ from pyramid_lab.core import Deal, Game, Move, MoveKind, Outcome, rule_set
 from tests.browser.servers import NotebookPage, Server, no_request_leaves
 
 LESSON = "01_partners_of_13.ipynb"
-FIRST_BOARD_CELL = 4
+FIRST_BOARD_CELL = 5
 
 # The lesson's first and last board, and a way to win each; the test below plays them by the rules first.
 SMALL, SMALL_RULES = Deal.from_seed(212), rule_set("one-pass").replace(rows=3)

@@ -20,7 +20,7 @@ def test_a_lesson_runs_from_first_cell_to_last(path: Path, tmp_path: Path, monke
         monkeypatch.setenv(name, value)
     notebook = nbformat.read(path, as_version=4)
     NotebookClient(
-        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
     ).execute()
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
@@ -43,6 +43,30 @@ def test_a_lesson_says_its_aim_first_and_folds_the_tutors_notes(path: Path) -> N
     texts = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"]
     assert texts[0].startswith("# Lesson ")
     assert texts[0].count("\n# ") == 0
-    notes = [text for text in texts if "For the tutor" in text]
+    notes = [text for text in texts if "<summary>For the tutor" in text]
     assert notes
     assert all(note.startswith("<details>") and note.endswith("</details>") for note in notes)
+
+
+@pytest.mark.parametrize("path", LESSONS[1:-1], ids=lambda path: path.stem)
+def test_a_childs_lesson_has_all_its_parts_and_asks_who_plays(path: Path) -> None:
+    cells = nbformat.read(path, as_version=4).cells
+    headings = [line for cell in cells for line in cell.source.splitlines() if line.startswith("## ")]
+    places = [
+        next((at for at, heading in enumerate(headings) if heading.startswith(f"## {part}")), None)
+        for part in ("Warm-up", "Talk about it", "Check", "Before you go")
+    ]
+    assert None not in places, headings
+    assert places[0] == 0
+    assert places[-1] == len(headings) - 1
+    assert "who_plays()" in next(cell.source for cell in cells if cell.cell_type == "code")
+
+
+def test_the_course_is_complete_and_listed_for_the_tutor() -> None:
+    assert [path.stem[:2] for path in LESSONS] == [f"{number:02d}" for number in range(12)]
+    listed = next(
+        cell.source for cell in nbformat.read(LESSONS[0], as_version=4).cells if "## The way through" in cell.source
+    )
+    for path in LESSONS[1:]:
+        title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0]
+        assert f"| {title.removeprefix('# Lesson ').replace(':', '')} |" in listed
