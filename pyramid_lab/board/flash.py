@@ -146,7 +146,7 @@ class Flash(anywidget.AnyWidget):
 
     def _answer(self, prompt: Card, content: dict[str, Any]) -> None:
         value, target = content.get("value"), self.rules.target
-        if not isinstance(value, int) or not 1 <= value < target:
+        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < target:
             return
         right = prompt.rank + value == target
         try:
