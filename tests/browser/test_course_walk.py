@@ -1,0 +1,96 @@
+"""A walk through every lesson: in JupyterLab with its cells run, and as a page of Voila without code."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.servers import Server, no_request_leaves
+
+LESSONS = sorted((Path(__file__).parents[2] / "lessons").glob("*.ipynb"))
+
+# Boards and flash rounds that each lesson shows.
+BOARDS = {"00": 1, "01": 3, "02": 2, "03": 2, "04": 2, "05": 2, "06": 2, "07": 2, "08": 1, "09": 3, "10": 1, "11": 0}
+ROUNDS = {"00": 1, "02": 1, "03": 1, "04": 1, "05": 1, "06": 1, "07": 1, "09": 1}
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_a_lesson_in_jupyterlab(path: Path, lab: Server, page: Page, tmp_path: Path) -> None:
+    strangers = no_request_leaves(page)
+    shutil.copy(path, lab.root / path.name)
+    lesson = lab.open(page, path.name)
+    lesson.execute(f"import os; os.environ['PYRAMID_LAB_STORE'] = {str(tmp_path / 'log.sqlite3')!r}")
+    lesson.run_all()
+    number = path.name[:2]
+    expect(page.locator(".pl-board")).to_have_count(BOARDS[number])
+    expect(page.locator(".pl-flash")).to_have_count(ROUNDS.get(number, 0))
+    assert strangers == []
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_a_lesson_as_a_page_without_code(path: Path, voila: Server, page: Page) -> None:
+    shutil.copy(path, voila.root / path.name)
+    voila.open(page, path.name)
+    number = path.name[:2]
+    expect(page.locator(".pl-board")).to_have_count(BOARDS[number], timeout=60_000)
+    expect(page.locator(".pl-flash")).to_have_count(ROUNDS.get(number, 0))
+    expect(page.get_by_role("heading", level=1)).to_contain_text(f"Lesson {int(number)}")
+    expect(page.locator(".jp-InputArea-editor")).to_have_count(0)
+    assert page.get_by_text("Traceback").count() == 0
+
+
+def test_a_flash_round_by_touch_and_keys_is_logged_with_its_times(lab: Server, page: Page, tmp_path: Path) -> None:
+    store = tmp_path / "log.sqlite3"
+    lab.write(
+        "flash.ipynb",
+        [
+            f"import os; os.environ['PYRAMID_LAB_STORE'] = {str(store)!r}",
+            "from pyramid_lab.course import flash\n\nflash(3)",
+        ],
+    )
+    lesson = lab.open(page, "flash.ipynb")
+    lesson.run_all()
+    cells = len(lesson.outputs())
+    board = page.locator(".pl-flash")
+
+    def partner() -> int:
+        names = {"ace": 1, "jack": 11, "queen": 12}
+        rank = (board.locator(".pf-card").get_attribute("aria-label") or "").partition(" of ")[0]
+        return 13 - (names.get(rank) or int(rank))
+
+    # A wrong answer: the same card is asked again.
+    first = board.locator(".pf-card").get_attribute("aria-label")
+    wrong = partner() % 12 + 1
+    board.locator(f'[data-answer="{wrong}"]').click()
+    expect(board).to_have_attribute("data-tone", "try")
+    assert board.locator(".pf-card").get_attribute("aria-label") == first
+
+    for number, press in enumerate(("click", "key", "key"), start=1):
+        value = partner()
+        if press == "click":
+            board.locator(f'[data-answer="{value}"]').click()
+        else:
+            board.locator(".pf-button").first.focus()
+            page.keyboard.press({1: "a", 10: "t", 11: "j", 12: "q"}.get(value, str(value)))
+        expect(board.locator(".pf-title")).to_contain_text(f"{number} of 3")
+    expect(board.get_by_role("button", name="Another round")).to_be_visible()
+    assert len(lesson.outputs()) == cells  # no key reached the notebook: 'a' would have made a cell
+
+    with sqlite3.connect(store) as connection:
+        found: list[tuple[Any, ...]] = connection.execute(
+            "SELECT event_type, outcome, input, rt_ms FROM events ORDER BY seq"
+        ).fetchall()
+    assert [row[:3] for row in found] == [
+        ("deal", None, None),
+        ("attempt", "incorrect", "mouse"),
+        ("attempt", "correct", "mouse"),
+        ("attempt", "correct", "keyboard"),
+        ("attempt", "correct", "keyboard"),
+        ("end", "won", None),
+    ]
+    assert all(isinstance(row[3], int) for row in found[1:5])
