@@ -212,6 +212,9 @@ def _card(position: Position, card: Card, free: bool, modes: Modes) -> dict[str,
     if modes.say:
         prompt = f"Say it aloud: what goes with {card.label} to make {target}?"
         chosen = f"{spoken(card)} chosen. Say it aloud: what makes {target}?"
+    elif modes.ask != "off":
+        prompt = f"What goes with {card.label} to make {target}?"
+        chosen = f"{spoken(card)} chosen. What makes {target}?"
     else:
         prompt = f"{addend(card.rank)} + ? = {target}"
         chosen = f"{spoken(card)} chosen"

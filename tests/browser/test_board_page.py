@@ -1,0 +1,717 @@
+"""The board in a real browser on a bare page: fingers, keys, looks, the stopwatch and a bad line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from ipywidgets import Widget
+from playwright.sync_api import Browser, Page, expect
+
+from pyramid_lab.board import Board
+from pyramid_lab.core import Deal, Outcome, rule_set
+from tests.browser.static_board import StaticBoard
+
+# Three rows: 4♠ / 6♥ 7♠ / K♣ J♠ 2♦; the stock's fourth card is 9♠.
+SMALL = rule_set("one-pass").replace(rows=3)
+DEAL = 212
+
+BLANK = """() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"""
+
+
+@pytest.fixture
+def make(page: Page) -> Iterator[Callable[..., StaticBoard]]:
+    page.set_default_timeout(15_000)
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    yield lambda *arguments, **options: StaticBoard(page, *arguments, **options)
+    Widget.close_all()
+    assert faults == []
+
+
+def pressed(board: StaticBoard) -> list[str]:
+    return board.page.eval_on_selector_all("[aria-pressed=true]", "all => all.map(one => one.dataset.card)")
+
+
+def click_after(board: StaticBoard, delays: list[tuple[str, float]], *, first: str = "") -> None:
+    """Click cards from inside the page, each so many ms after the one before.
+
+    The first delay runs from now or, if a button is to be clicked first, from the first painted frame of the view that
+    this brings.
+    """
+    board.page.evaluate(
+        """async ([delays, first]) => {
+            const frame = () => new Promise(requestAnimationFrame);
+            const root = document.querySelector('.pl-board');
+            if (first) {
+                const before = root.dataset.view;
+                document.querySelector(`button[data-action="${first}"]`).click();
+                while (root.dataset.view === before) await new Promise(done => setTimeout(done, 1));
+                await frame();
+                await frame();
+            }
+            let due = performance.now();
+            for (const [card, delay] of delays) {
+                due += delay;
+                await new Promise(done => setTimeout(done, Math.max(0, due - performance.now() - 8)));
+                while (performance.now() < due);
+                document.querySelector(`button[data-card="${card}"]`).click();
+            }
+        }""",
+        [[list(one) for one in delays], first],
+    )
+
+
+def test_a_whole_game_by_mouse(make: Callable[..., StaticBoard]) -> None:
+    board = make(SMALL, DEAL)
+    board.card("Kc").click()
+    expect(board.card("Kc")).to_have_count(0)
+    board.card("Js").click()
+    expect(board.card("Js")).to_have_attribute("aria-pressed", "true")
+    expect(board.message).to_have_text("J (11) + ? = 13")
+    board.card("2d").click()
+    expect(board.message).to_have_text("J (11) + 2 is 13.")
+    board.card("6h").click()
+    board.card("7s").click()
+    for left in (45, 44, 43, 42):
+        board.action("draw").click()
+        expect(board.page.locator(".pl-stock .pl-caption")).to_have_text(f"Stock {left}")
+    board.card("4s").click()
+    board.card("9s").click()
+    expect(board.page.locator(".pl-end")).to_contain_text("The pyramid is clear")
+    assert board.board.game.outcome is Outcome.WON
+    assert [event.event_type for event in board.events] == (
+        ["deal"] + ["attempt"] * 3 + ["draw"] * 4 + ["attempt", "end"]
+    )
+    assert {event.input for event in board.events if event.event_type == "attempt"} == {"mouse"}
+
+
+def test_a_whole_game_by_keys_alone(make: Callable[..., StaticBoard]) -> None:
+    board = make(SMALL, DEAL)
+    keys = board.page.keyboard
+
+    def focused() -> str:
+        return str(board.page.evaluate("() => document.activeElement.dataset.card ?? ''"))
+
+    keys.press("Tab")
+    assert focused() == "Kc"
+    keys.press("Enter")
+    expect(board.card("Kc")).to_have_count(0)
+    assert focused() == "Js"
+    keys.press("Space")
+    assert pressed(board) == ["Js"]
+    keys.press("ArrowRight")
+    assert focused() == "2d"
+    keys.press("Enter")
+    board.wait_for_view(2)
+    assert focused() in ("6h", "7s")
+    keys.press("Home")
+    keys.press("ArrowDown")
+    assert focused() == "6h"
+    keys.press("Enter")
+    keys.press("ArrowRight")
+    keys.press("Enter")
+    board.wait_for_view(3)
+    for view in range(4, 8):
+        keys.press("d")
+        board.wait_for_view(view)
+    keys.press("Home")
+    keys.press("Enter")
+    keys.press("ArrowLeft")
+    assert focused() == "9s"
+    keys.press("Enter")
+    expect(board.page.locator(".pl-end")).to_contain_text("Well played")
+    assert {event.input for event in board.events if event.event_type == "attempt"} == {"keyboard"}
+
+
+def test_tab_enters_once_and_leaves(make: Callable[..., StaticBoard]) -> None:
+    board = make("classic", 17)
+    board.page.evaluate("() => document.body.insertAdjacentHTML('beforeend', '<button id=after>after</button>')")
+    board.page.keyboard.press("Tab")
+    assert board.page.evaluate("() => document.activeElement.closest('.pl-board') !== null")
+    for key in ("ArrowUp", "ArrowLeft", "ArrowDown", "ArrowDown"):
+        board.page.keyboard.press(key)
+    board.page.keyboard.press("Tab")
+    assert board.page.evaluate("() => document.activeElement.id") == "after"
+    board.page.keyboard.press("Shift+Tab")
+    assert board.page.evaluate("() => document.activeElement.closest('.pl-board') !== null")
+
+
+def test_letters_work_and_stay_on_the_board(make: Callable[..., StaticBoard]) -> None:
+    board = make("classic", 17)
+    board.page.evaluate(
+        """() => { window.leaked = []; for (const phase of [true, false])
+            document.addEventListener('keydown', event => window.leaked.push(event.key), phase); }"""
+    )
+    board.page.keyboard.press("Tab")
+    board.page.evaluate("() => { window.leaked.length = 0; }")
+    for view, key in enumerate(["d", "u", "y", "h"], start=1):
+        board.page.keyboard.press(key)
+        board.wait_for_view(view)
+    for key in ("b", "a", "x", "z", "Shift+Enter", "ArrowUp", "Escape", "1", "0"):
+        board.page.keyboard.press(key)
+    assert board.page.evaluate("() => window.leaked") == []
+    assert [event.event_type for event in board.events] == ["deal", "draw", "undo", "redo", "hint"]
+
+
+def test_every_card_can_be_reached_by_arrow_keys(make: Callable[..., StaticBoard]) -> None:
+    board = make("three-pile", 17)
+    board.action("draw").click()
+    board.wait_for_view(1)
+    reached = board.page.evaluate(
+        """() => {
+            const name = () => document.activeElement.dataset.card ?? document.activeElement.dataset.action;
+            const press = key => document.activeElement.dispatchEvent(
+                new KeyboardEvent('keydown', {key, bubbles: true, composed: true, cancelable: true}));
+            const items = [...document.querySelectorAll('.pl-item')].filter(item => item.offsetParent);
+            const seen = new Set([name()]);
+            let waiting = [document.activeElement];
+            while (waiting.length) {
+                const from = waiting.pop();
+                for (const key of ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown']) {
+                    from.focus();
+                    press(key);
+                    if (!seen.has(name())) { seen.add(name()); waiting.push(document.activeElement); }
+                }
+            }
+            return items.map(item => item.dataset.card ?? item.dataset.action).filter(one => !seen.has(one));
+        }"""
+    )
+    assert reached == []
+
+
+@pytest.mark.parametrize("gap", [0.0, 60.0])
+def test_two_quick_taps_on_one_card_are_no_attempt(make: Callable[..., StaticBoard], gap: float) -> None:
+    board = make("table", 17)
+    click_after(board, [("9s", 300.0), ("9s", gap), ("9s", gap)])
+    board.page.evaluate(BLANK)
+    assert pressed(board) == ["9s"]
+    assert board.events == []
+
+
+def test_two_slow_taps_choose_a_card_and_put_it_back(make: Callable[..., StaticBoard]) -> None:
+    board = make("table", 17)
+    click_after(board, [("9s", 300.0), ("9s", 250.0)])
+    assert pressed(board) == []
+    assert board.events == []
+
+
+def test_three_taps_on_a_king_within_60_ms_are_one_discard(make: Callable[..., StaticBoard]) -> None:
+    board = make(SMALL, DEAL)
+    click_after(board, [("Kc", 400.0), ("Kc", 0.0)])
+    board.wait_for_view(1)
+    assert [event.event_type for event in board.events] == ["deal", "attempt"]
+    assert len(board.page.evaluate("() => window.sent")) == 1
+
+
+def test_two_taps_on_the_stock_a_quarter_of_a_second_apart_turn_two_cards(make: Callable[..., StaticBoard]) -> None:
+    board = make("one-pass", 17)
+    board.action("draw").dblclick(delay=250)
+    board.wait_for_view(2)
+    assert board.board.game.position.stock_left == 22
+
+
+@pytest.mark.parametrize("action", ["new", "hint"])
+def test_a_double_click_on_a_button_acts_once(make: Callable[..., StaticBoard], action: str) -> None:
+    board = make("one-pass", 17)
+    board.action("draw").click()
+    board.wait_for_view(1)
+    board.action(action).dblclick()
+    board.wait_for_view(2)
+    board.page.evaluate(BLANK)
+    assert board.board.view["number"] == 2
+
+
+def test_delays_come_back_within_20_ms(make: Callable[..., StaticBoard]) -> None:
+    board = make("table", 17)
+    board.action("draw").click()
+    board.wait_for_view(1)
+    plan = [("9s", "8d", 300, 450), ("Qc", "8c", 700, 900), ("8h", "Ad", 1200, 800)]
+    for number, (one, other, before, between) in enumerate(plan, start=1):
+        click_after(board, [(one, before), (other, between)], first="restart")
+        board.wait_for_view(1 + 2 * number)
+        event = board.events[-1]
+        assert event.rt_first_ms == pytest.approx(before, abs=20)
+        assert event.rt_second_ms == pytest.approx(between, abs=20)
+        assert event.rt_ms == pytest.approx(before + between, abs=20)
+
+
+def test_a_page_that_is_busy_does_not_stretch_the_time(make: Callable[..., StaticBoard]) -> None:
+    board = make("table", 17)
+    board.page.evaluate(BLANK)
+    box = board.card("9s").bounding_box()
+    other = board.card("8d").bounding_box()
+    assert box and other
+    client = board.page.context.new_cdp_session(board.page)
+
+    def press(at: dict[str, float]) -> None:
+        for kind in ("mousePressed", "mouseReleased"):
+            client.send(
+                "Input.dispatchMouseEvent",
+                {"type": kind, "x": at["x"] + 20, "y": at["y"] + 20, "button": "left", "clickCount": 1},
+            )
+
+    board.page.mouse.move(box["x"] + 20, box["y"] + 20)
+    press(box)
+    # The main thread is blocked while the second click arrives; the click keeps the time at which it was made.
+    board.page.evaluate(
+        "() => { setTimeout(() => { const end = performance.now() + 400; while (performance.now() < end); }, 0); }"
+    )
+    press(other)
+    board.wait_for_view(1)
+    event = board.events[-1]
+    assert event.event_type == "attempt"
+    assert event.rt_second_ms is not None
+    assert event.rt_second_ms < 380
+
+
+def test_time_in_a_hidden_tab_is_logged_and_not_counted(make: Callable[..., StaticBoard]) -> None:
+    board = make("table", 17)
+    board.action("draw").click()
+    board.wait_for_view(1)
+    board.page.evaluate(
+        """async () => {
+            const pass = ms => new Promise(done => setTimeout(done, ms));
+            let hidden = false;
+            Object.defineProperty(document, 'hidden', { get: () => hidden, configurable: true });
+            const turn = now => { hidden = now; document.dispatchEvent(new Event('visibilitychange')); };
+            await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+            await pass(200); turn(true); await pass(900); turn(false); await pass(200);
+            document.querySelector('[data-card="9s"]').click();
+            await pass(200);
+            document.querySelector('[data-card="8d"]').click();
+        }"""
+    )
+    board.wait_for_view(2)
+    assert [event.event_type for event in board.events] == ["deal", "draw", "focus_lost", "focus_back", "attempt"]
+    event = board.events[-1]
+    assert event.rt_ms is not None
+    assert 550 <= event.rt_ms < 900
+
+
+def test_after_a_wrong_pair_the_time_waits_for_the_next_card(make: Callable[..., StaticBoard]) -> None:
+    board = make("table", 17, retry=False)
+    click_after(board, [("9s", 400.0), ("8d", 400.0)])
+    board.wait_for_view(1)
+    click_after(board, [("Qc", 1500.0), ("Ad", 500.0)])
+    board.wait_for_view(2)
+    right = board.events[-1]
+    assert right.outcome == "correct"
+    assert right.rt_ms == pytest.approx(500, abs=20)
+    assert right.rt_first_ms is None
+
+
+def test_a_slip_is_taken_back_with_escape_or_the_button(make: Callable[..., StaticBoard]) -> None:
+    board = make("table", 17)
+    board.card("9s").click()
+    board.card("8d").click()
+    expect(board.action("slip")).to_be_visible()
+    board.page.keyboard.press("Escape")
+    board.wait_for_view(2)
+    assert board.events[-1].event_type == "slip"
+    board.card("9s").click()
+    board.card("8d").click()
+    board.action("slip").click()
+    board.wait_for_view(4)
+    assert [event.event_type for event in board.events] == ["deal", "attempt", "slip", "attempt", "slip"]
+    board.card("9s").click()
+    board.card("8d").click()
+    expect(board.action("slip")).to_be_hidden(timeout=5000)
+    assert board.events[-1].outcome == "incorrect"
+
+
+def test_a_reloaded_page_shows_the_same_position_and_gives_it_no_time(make: Callable[..., StaticBoard]) -> None:
+    board = make(SMALL, DEAL)
+    board.card("Kc").click()
+    board.wait_for_view(1)
+    board.load()
+    assert board.page.locator("[data-card]").count() == 5
+    board.card("Js").click()
+    board.card("2d").click()
+    board.wait_for_view(2)
+    event = board.events[-1]
+    assert (event.rt_ms, event.reason) == (None, "reshown")
+    assert event.rt_second_ms is not None
+
+
+def test_two_views_of_a_board_agree_and_one_click_is_one_row(make: Callable[..., StaticBoard]) -> None:
+    board = make(SMALL, DEAL)
+    board.page.evaluate("() => window.show('there')")
+    board.page.locator("#there [data-card=Kc]").click()
+    expect(board.page.locator("[data-card=Kc]")).to_have_count(0)
+    assert [event.event_type for event in board.events] == ["deal", "attempt"]
+    board.page.locator("#here [data-card=Js]").click()
+    board.page.locator("#there [data-card='2d']").click()
+    assert board.page.locator("#there [aria-pressed=true]").count() == 1
+    assert board.events[-1].event_type == "attempt"
+    assert len(board.events) == 2
+
+
+def test_a_doubled_message_is_one_move(make: Callable[..., StaticBoard]) -> None:
+    board = make(SMALL, DEAL)
+    board.page.evaluate("() => { window.line = 'double'; }")
+    board.card("Kc").click()
+    board.wait_for_view(1)
+    board.page.evaluate(BLANK)
+    assert [event.event_type for event in board.events] == ["deal", "attempt"]
+
+
+def test_a_cut_line_is_told_and_the_move_arrives_when_it_is_whole_again(make: Callable[..., StaticBoard]) -> None:
+    board = make(SMALL, DEAL)
+    board.page.evaluate("() => { window.line = 'cut'; }")
+    board.card("Kc").click()
+    expect(board.page.locator(".pl-notice")).to_contain_text("Python is still busy")
+    assert board.events == []
+    board.page.evaluate("() => { window.line = 'open'; window.tell('comm_live_update'); }")
+    board.wait_for_view(1)
+    expect(board.page.locator(".pl-notice")).to_be_hidden()
+    assert [event.event_type for event in board.events] == ["deal", "attempt"]
+
+
+def test_a_dead_line_is_told_in_plain_words(make: Callable[..., StaticBoard]) -> None:
+    board = make(SMALL, DEAL)
+    board.page.evaluate("() => { window.line = 'closed'; }")
+    board.card("Kc").click()
+    expect(board.page.locator(".pl-notice")).to_contain_text("Run this cell again")
+
+
+def test_a_view_that_is_closed_lets_go_of_everything(make: Callable[..., StaticBoard]) -> None:
+    board = make(SMALL, DEAL)
+    board.page.evaluate("() => window.closeView()")
+    assert board.page.locator(".pl-board").count() == 0
+    board.page.keyboard.press("d")
+    board.board.inform("anybody there?")
+    assert board.page.evaluate("() => window.sent") == []
+
+
+def test_asking_for_the_missing_number_chosen_and_typed(make: Callable[..., StaticBoard]) -> None:
+    board = make("table", 17, ask="choose")
+    board.card("9s").click()
+    board.page.locator('[data-answer="5"]').click()
+    expect(board.message).to_contain_text("9 + 5 is 14, not 13")
+    assert pressed(board) == ["9s"]
+    board.page.locator('[data-answer="4"]').click()
+    expect(board.page.locator(".pl-ask")).to_be_hidden()
+    board.card("8d").click()
+    board.wait_for_view(3)
+    assert [event.assistance for event in board.events[1:]] == ["ask_choose", "ask_choose", "none"]
+    board.board._set("ask", "type")
+    board.page.evaluate("view => window.push('view', view)", board.board.view)
+    board.page.keyboard.press("Escape")
+    board.card("Qc").click()
+    expect(board.page.locator(".pl-answer")).to_be_focused()
+    board.page.keyboard.type("1")
+    board.page.keyboard.press("Enter")
+    expect(board.message).to_contain_text("Now take a card that is worth 1")
+    board.card("Ad").click()
+    expect(board.card("Ad")).to_have_count(0)
+
+
+def test_the_settings_panel_changes_the_look_at_once(make: Callable[..., StaticBoard]) -> None:
+    board = make("classic", 17)
+    board.action("settings").click()
+    board.page.get_by_label("Four colours").check()
+    expect(board.page.locator(".pl-board")).to_have_attribute("data-four-colours", "")
+    board.page.get_by_label("Light or dark").select_option("dark")
+    expect(board.page.locator(".pl-board")).to_have_attribute("data-theme", "dark")
+    board.page.keyboard.press("Escape")
+    expect(board.page.locator(".pl-settings")).to_be_hidden()
+    assert board.events == []
+
+
+def test_the_clock_starts_with_the_first_move(make: Callable[..., StaticBoard]) -> None:
+    board = make("classic", 17, clock=True)
+    expect(board.page.locator(".pl-clock")).to_have_text("0:00")
+    board.page.wait_for_timeout(1100)
+    expect(board.page.locator(".pl-clock")).to_have_text("0:00")
+    board.action("draw").click()
+    expect(board.page.locator(".pl-clock")).to_have_text("0:02", timeout=6000)
+    assert board.page.locator(".pl-board").count() == 1
+
+
+def test_no_time_is_shown_by_default(make: Callable[..., StaticBoard]) -> None:
+    board = make("classic", 17)
+    assert board.page.locator(".pl-clock").count() == 0
+
+
+def test_motion_is_short_and_there_is_none_where_less_is_asked_for(make: Callable[..., StaticBoard]) -> None:
+    board = make(SMALL, DEAL)
+    started = """() => { window.flights = []; const play = Element.prototype.animate;
+        Element.prototype.animate = function (frames, options) { window.flights.push(options.duration);
+        return play.call(this, frames, options); }; }"""
+    board.page.evaluate(started)
+    board.card("Kc").click()
+    board.wait_for_view(1)
+    flights = board.page.evaluate("() => window.flights")
+    assert flights
+    assert max(flights) <= 200
+    board.page.emulate_media(reduced_motion="reduce")
+    board.page.evaluate("() => { window.flights = []; }")
+    board.action("draw").click()
+    board.wait_for_view(2)
+    assert board.page.evaluate("() => window.flights") == []
+
+
+def test_states_differ_by_shape_and_sign_and_not_by_colour_alone(make: Callable[..., StaticBoard]) -> None:
+    board = make("table", 17, retry=False)
+
+    def look(card: str) -> tuple[str, str]:
+        found = board.page.evaluate(
+            """card => { const one = document.querySelector(`[data-card="${card}"]`);
+            return [getComputedStyle(one).outlineStyle, one.querySelector('.pl-badge').textContent]; }""",
+            card,
+        )
+        return (found[0], found[1])
+
+    plain = look("8c")
+    board.action("hint").click()
+    board.wait_for_view(1)
+    hinted = look("Qc")
+    board.card("9s").click()
+    board.page.mouse.move(0, 0)
+    selected = look("9s")
+    board.card("8d").click()
+    board.wait_for_view(2)
+    wrong = look("9s")
+    assert [plain, hinted, selected, wrong] == [
+        ("none", ""),
+        ("dashed", "?"),
+        ("solid", "✓"),
+        ("double", "✗"),
+    ]
+
+
+def test_live_words_are_said_once(make: Callable[..., StaticBoard]) -> None:
+    board = make(SMALL, DEAL)
+    board.page.evaluate(
+        """() => { window.said = []; new MutationObserver(() => window.said.push(
+            document.querySelector('.pl-live').textContent)).observe(document.querySelector('.pl-live'),
+            { childList: true, characterData: true, subtree: true }); }"""
+    )
+    board.card("Js").click()
+    board.card("2d").click()
+    board.wait_for_view(1)
+    assert board.page.evaluate("() => window.said") == ["jack of spades chosen", "J (11) + 2 is 13."]
+
+
+@pytest.fixture
+def phone(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.set_default_timeout(15_000)
+    yield page
+    context.close()
+    Widget.close_all()
+
+
+@pytest.mark.parametrize("rules", ["classic", "one-pass", "three-pile"])
+def test_on_a_phone_everything_fits_and_can_be_hit(phone: Page, rules: str) -> None:
+    board = StaticBoard(phone, rules, 17, clock=True)
+    board.action("draw").tap()
+    board.wait_for_view(1)
+    assert phone.evaluate("() => document.documentElement.scrollWidth") <= 360
+    small = phone.evaluate(
+        """() => [...document.querySelectorAll('.pl-item')].filter(item => item.offsetParent)
+            .map(item => [item.dataset.card ?? item.dataset.action, item.getBoundingClientRect()])
+            .filter(([, box]) => box.width < 43.5 || box.height < 43.5).map(([name]) => name)"""
+    )
+    assert small == []
+    actions = phone.evaluate("() => getComputedStyle(document.querySelector('.pl-board')).touchAction")
+    assert actions == "manipulation"
+
+
+def test_a_game_by_touch(phone: Page) -> None:
+    board = StaticBoard(phone, SMALL, DEAL)
+    board.card("Js").tap()
+    board.card("2d").tap()
+    board.wait_for_view(1)
+    assert board.events[-1].outcome == "correct"
+    assert board.events[-1].input == "touch"
+
+
+@pytest.mark.parametrize("width", [320, 360, 600, 1000, 1900])
+def test_nothing_overlaps_the_pyramid_at_any_width(make: Callable[..., StaticBoard], width: int) -> None:
+    board = make("classic", 17)
+    board.page.set_viewport_size({"width": width, "height": 900})
+    board.action("draw").click()
+    board.wait_for_view(1)
+    crossing = board.page.evaluate(
+        """() => {
+            const boxes = selector => [...document.querySelectorAll(selector)].filter(one => one.offsetParent)
+                .map(one => one.getBoundingClientRect());
+            const cross = (a, b) => a.left < b.right - 1 && b.left < a.right - 1
+                && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+            const pyramid = boxes('.pl-pyramid .pl-card');
+            const rest = '.pl-piles .pl-card, .pl-piles button, .pl-piles .pl-caption, .pl-status > div, '
+                + '.pl-message, .pl-controls button';
+            return [...document.querySelectorAll(rest)].filter(one => one.offsetParent)
+                .filter(one => pyramid.some(card => cross(card, one.getBoundingClientRect())))
+                .map(one => one.outerHTML.slice(0, 90));
+        }"""
+    )
+    assert crossing == []
+    assert board.page.evaluate("() => document.documentElement.scrollWidth") <= width
+
+
+def states(board: StaticBoard) -> Iterator[str]:
+    yield "start"
+    board.card("9s").click()
+    yield "selected"
+    board.card("8d").click()
+    board.wait_for_view(1)
+    yield "wrong"
+    board.action("hint").click()
+    board.wait_for_view(2)
+    yield "hinted"
+    board.action("settings").click()
+    yield "settings"
+    board.action("settings").click()
+    board.page.wait_for_function("() => document.querySelector('.pl-settings').hidden")
+    board.action("finish").click()
+    board.wait_for_view(3)
+    yield "end"
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        {"theme": "light"},
+        {"theme": "dark"},
+        {"theme": "light", "contrast": "more", "four_colours": True},
+        {"theme": "dark", "contrast": "more"},
+        {"theme": "light", "guided": False, "values": True, "ask": "choose"},
+    ],
+    ids=["light", "dark", "more contrast", "dark, more contrast", "plain, values, ask"],
+)
+def test_axe_finds_nothing(make: Callable[..., StaticBoard], look: dict[str, Any]) -> None:
+    asking = look.pop("ask", "off")
+    board = make("table", 17, background="#111" if look["theme"] == "dark" else "white", ask="off", **look)
+    axe = Axe()
+    options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+    for state in states(board):
+        board.page.mouse.move(0, 0)
+        found = axe.run(board.page, context=".pl-board", options=options)
+        assert found.violations_count == 0, f"{state}: {found.generate_report()}"
+    if asking != "off":
+        board.action("new").click()
+        board.wait_for_view(4)
+        board.board._set("ask", asking)
+        board.page.evaluate("view => window.push('view', view)", board.board.view)
+        board.page.locator('[data-state="exposed"]:not([data-card^="K"])').first.click()
+        expect(board.page.locator(".pl-choice")).to_have_count(12)
+        found = axe.run(board.page, context=".pl-board", options=options)
+        assert found.violations_count == 0, found.generate_report()
+
+
+def test_the_words_on_cards_have_enough_contrast_also_when_covered(make: Callable[..., StaticBoard]) -> None:
+    """Large bold signs need 3 to 1 (WCAG 1.4.3); the dimmed face of a covered card is the weakest place."""
+    board = make("table", 17)
+    for theme in ("light", "dark"):
+        board.board._set("theme", theme)
+        board.page.evaluate("view => window.push('view', view)", board.board.view)
+        ratios = board.page.evaluate(
+            """() => [...document.querySelectorAll('.pl-card')].map(card => {
+                const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+                const read = colour => { canvas.clearRect(0, 0, 1, 1);
+                    canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+                    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3); };
+                const ground = read(getComputedStyle(card).backgroundColor);
+                const face = card.querySelector('.pl-face');
+                const dim = Number(getComputedStyle(face).opacity);
+                const ink = read(getComputedStyle(face).color).map((part, at) => part * dim + ground[at] * (1 - dim));
+                const light = rgb => { const [r, g, b] = rgb.map(part => { const s = part / 255;
+                    return s <= 0.03928 ? s / 12.92 : ((s + 0.055) / 1.055) ** 2.4; });
+                    return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+                const [low, high] = [light(ink), light(ground)].sort((a, b) => a - b);
+                return (high + 0.05) / (low + 0.05);
+            })"""
+        )
+        assert min(ratios) >= 3
+
+
+def test_a_deal_is_not_in_the_page_before_it_is_turned(make: Callable[..., StaticBoard]) -> None:
+    board = make("one-pass", 17)
+    hidden = [card.text for card in Deal.from_seed(17).cards[28:]]
+    state = board.page.evaluate(
+        "() => JSON.stringify([...document.querySelectorAll('.pl-board *')].map(one => one.outerHTML))"
+    )
+    assert [card for card in hidden if f'data-card=\\"{card}\\"' in state] == []
+
+
+def picture(board: StaticBoard, name: str, pictures: Path | None) -> None:
+    if pictures is not None:
+        board.page.mouse.move(0, 0)
+        board.page.evaluate("() => Promise.all(document.getAnimations().map(one => one.finished))")
+        board.page.locator(".pl-board").screenshot(path=pictures / f"{name}.png")
+
+
+@pytest.fixture(scope="session")
+def pictures() -> Path | None:
+    """The folder for the pictures of the docs, if the run is asked to make them (PYRAMID_LAB_PICTURES=1)."""
+    import os
+
+    if os.environ.get("PYRAMID_LAB_PICTURES") != "1":
+        return None
+    folder = Path(__file__).parents[2] / "docs" / "pictures"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+MODES: dict[str, tuple[str, dict[str, Any]]] = {
+    "classic": ("classic", {}),
+    "plain-four-colours-values": ("one-pass", {"guided": False, "four_colours": True, "values": True}),
+    "dark": ("cardems", {"theme": "dark", "clock": True}),
+    "high-contrast": ("classic", {"contrast": "more"}),
+    "three-piles-recorder": ("three-pile", {"table": True}),
+    "ask-choose": ("table", {"ask": "choose"}),
+    "ask-type": ("table", {"ask": "type"}),
+    "say-aloud": ("table", {"say": True}),
+}
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_every_mode_shows_itself(make: Callable[..., StaticBoard], name: str, pictures: Path | None) -> None:
+    rules, options = MODES[name]
+    board = make(rules, 17, **options)
+    board.page.set_viewport_size({"width": 900, "height": 800})
+    board.action("draw").click()
+    board.wait_for_view(1)
+    board.card("9s").click()
+    expect(board.card("9s")).to_have_attribute("data-state", "selected")
+    assert board.page.locator(".pl-ask:visible").count() == (options.get("ask", "off") != "off")
+    assert board.page.evaluate("() => document.documentElement.scrollWidth") <= 900
+    picture(board, f"board-{name}", pictures)
+
+
+def test_states_for_the_docs(make: Callable[..., StaticBoard], pictures: Path | None) -> None:
+    board = make("one-pass", 17)
+    board.page.set_viewport_size({"width": 900, "height": 800})
+    for state in states(board):
+        assert board.page.locator(".pl-board").count() == 1
+        picture(board, f"state-{state}", pictures)
+
+
+def test_a_phone_for_the_docs(phone: Page, pictures: Path | None) -> None:
+    board = StaticBoard(phone, "classic", 17)
+    board.action("draw").tap()
+    board.card("Qc").tap()
+    expect(board.message).to_have_text("Q (12) + ? = 13")
+    picture(board, "board-phone", pictures)
+
+
+def test_a_board_made_from_the_log_shows_where_it_stopped(make: Callable[..., StaticBoard]) -> None:
+    board = make(SMALL, DEAL)
+    board.card("Kc").click()
+    board.wait_for_view(1)
+    events = list(board.events)
+    resumed = Board.resume(events[-1].game_id, events)
+    context = board.page.context.browser
+    assert context is not None
+    other = context.new_page()
+    after = StaticBoard(other, board=resumed)
+    expect(after.message).to_have_text("Here is your game, where you left it.")
+    assert other.locator("[data-card]").count() == 5
+    other.close()
