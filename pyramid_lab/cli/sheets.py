@@ -260,6 +260,12 @@ def rules_card(rules: str | None, paper: str, out: Path) -> None:
     "--count", type=int, help="How many deals, 1 to 10,000. Without it: one for each name, or 30 without names."
 )
 @click.option("--start-seed", type=SEED, default=1, show_default=True, help="Look for deals from this seed on.")
+@click.option(
+    "--rich-in",
+    multiple=True,
+    metavar="FACT",
+    help="Only deals whose way to win has this fact three times or more, such as 5+8; may be repeated.",
+)
 @click.option("--any", "any_deal", is_flag=True, help="Take every seed, also deals that cannot be won; no keys.")
 @click.option("--keys/--no-keys", default=True, show_default=True, help="Answer keys at the end.")
 @click.option(
@@ -277,6 +283,7 @@ def pack(
     rules: str,
     count: int | None,
     start_seed: int,
+    rich_in: tuple[str, ...],
     any_deal: bool,
     keys: bool,
     names: Path | None,
@@ -294,6 +301,7 @@ def pack(
     from pyramid_lab.core.rules import rule_set
     from pyramid_lab.sheets import class_pack
     from pyramid_lab.sheets.deals import FILE_LIMIT, certified, check_count, every_deal, named
+    from pyramid_lab.sheets.facts import read_fact
     from pyramid_lab.sheets.sheet import writable
 
     children = _names(names)
@@ -302,11 +310,15 @@ def pack(
     if len(children) > count:
         raise click.ClickException(f"{names} has {len(children)} names, but only {count} deals are asked for")
     chosen = rule_set(rules)
+    for fact in rich_in:
+        read_fact(fact, chosen.target)
+    if rich_in and any_deal:
+        raise click.UsageError("--any takes every deal; it does not go with --rich-in")
     parts = -(-count // FILE_LIMIT)
     places = [out if parts == 1 else out.with_stem(f"{out.stem}-{part}") for part in range(1, parts + 1)]
     for place in places:
         writable(place)
-    stream = every_deal(chosen, start_seed) if any_deal else certified(chosen, start_seed)
+    stream = every_deal(chosen, start_seed) if any_deal else certified(chosen, start_seed, rich_in)
     for part, place in enumerate(places):
         wanted = min(FILE_LIMIT, count - part * FILE_LIMIT)
         found = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, repeat
@@ -13,6 +14,7 @@ from pyramid_lab.core.deal import SEED_LIMIT, Deal, deal_code, parse_deal_code
 from pyramid_lab.core.position import IllegalMoveError, Move, MoveKind, Outcome, Place, Position
 from pyramid_lab.core.rules import RULE_SETS, Rules, rule_set
 from pyramid_lab.sheets.errors import SheetError
+from pyramid_lab.sheets.facts import Fact, read_fact
 from pyramid_lab.sheets.paper import paper_named
 from pyramid_lab.sheets.sheet import Sheet
 from pyramid_lab.solver import Answer, Unknown, Unwinnable, Winnable, solve
@@ -214,6 +216,7 @@ def pack(
     *,
     count: int = 30,
     start_seed: int = 1,
+    rich_in: Sequence[str] = (),
     names: Sequence[str] = (),
     keys: bool = True,
     paper: str = "a4",
@@ -227,6 +230,7 @@ def pack(
         rules: a rule set or its name.
         count: how many deals, 1 to 10,000.
         start_seed: look for deals from this seed on, 0 to 2**64 - 1.
+        rich_in: facts that every deal practises, such as ``["5+8"]``; see :func:`certified`.
         names: whose sheets they are, in turn; at most ``count``.
         keys: whether the answer keys follow.
         paper, size, letters, fonts: as for :func:`deal_sheet`.
@@ -240,7 +244,7 @@ def pack(
     if len(names) > count:
         raise SheetError(f"{len(names)} names, but only {count} deals")
     Deal.from_seed(start_seed, chosen.target)
-    found = named(islice(certified(chosen, start_seed), count), names)
+    found = named(islice(certified(chosen, start_seed, rich_in), count), names)
     return class_pack(found, chosen, keys=keys, paper=paper, size=size, letters=letters, fonts=fonts)
 
 
@@ -250,12 +254,35 @@ def every_deal(rules: Rules, start_seed: int) -> Iterator[PackDeal]:
         yield PackDeal(Deal.from_seed(seed, rules.target))
 
 
-def certified(rules: Rules, start_seed: int) -> Iterator[PackDeal]:
-    """The deals that can be won, from ``start_seed`` on, each with the line of its answer key."""
+def certified(rules: Rules, start_seed: int, rich_in: Iterable[str] = ()) -> Iterator[PackDeal]:
+    """The deals that can be won, from ``start_seed`` on, each with the line of its answer key.
+
+    Args:
+        rules: the rule set.
+        start_seed: the first seed to look at.
+        rich_in: facts such as ``5+8``: the line of each deal has every one of them at least :data:`RICH` times, of the
+            four times that the suits allow.
+
+    Raises:
+        SheetError: a fact that is none of the target's, or :data:`LONGEST_LOOK` seeds in a row gave no such deal.
+    """
+    wanted = [read_fact(fact, rules.target) for fact in rich_in]
+    looked = 0
     for item in every_deal(rules, start_seed):
         answer = solved(item.deal, rules)
-        if isinstance(answer, Winnable):
+        if isinstance(answer, Winnable) and _is_rich(answer.line, wanted):
+            looked = 0
             yield replace(item, line=answer.line, shortest=answer.shortest)
+            continue
+        looked += 1
+        if looked == LONGEST_LOOK:
+            what = f" rich in {' and '.join(rich_in)}" if wanted else ""
+            raise SheetError(f"no deal{what} that can be won in {LONGEST_LOOK:,} seeds: ask for less")
+
+
+def _is_rich(line: Sequence[Move], wanted: Sequence[Fact]) -> bool:
+    made = Counter(tuple(sorted(card.value for card in move.cards)) for move in line)
+    return all(made[fact] >= RICH for fact in wanted)
 
 
 def named(deals: Iterable[PackDeal], names: Iterable[str]) -> list[PackDeal]:
@@ -263,6 +290,10 @@ def named(deals: Iterable[PackDeal], names: Iterable[str]) -> list[PackDeal]:
     return [replace(item, name=name) for item, name in zip(deals, chain(names, repeat("")), strict=False)]
 
 
+RICH: Final = 3
+"""A deal is rich in a fact if its line has it so often."""
+LONGEST_LOOK: Final = 20_000
+"""So many seeds without a fitting deal end the search for one."""
 FILE_LIMIT: Final = 1_000
 """A longer pack comes in several files: a file of some thousand pages asks much of a reader and of the memory."""
 PACK_LIMIT: Final = 10_000

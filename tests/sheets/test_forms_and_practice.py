@@ -10,7 +10,7 @@ import pytest
 from pyramid_lab import sheets
 from pyramid_lab.core.deal import deal_code
 from pyramid_lab.sheets import SheetError
-from pyramid_lab.sheets.practice import facts_to, read_fact
+from pyramid_lab.sheets.facts import facts_to, read_fact
 from tests.sheets.pdf_reading import Piece, elements, page_sizes, pictures, pieces, reader, text_of
 
 # Recording sheets

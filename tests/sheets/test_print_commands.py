@@ -133,6 +133,31 @@ def test_a_pack_of_certified_deals(tmp_path: Path) -> None:
     assert [text.count(code) >= 3 for code in codes] == [True] * 3
 
 
+def test_a_pack_rich_in_a_fact(tmp_path: Path) -> None:
+    out = tmp_path / "pack.pdf"
+    done = run("pack", "--rules", "three-pile", "--count", "3", "--rich-in", "5+8", "--no-keys", "--out", str(out))
+    assert done.exit_code == 0, done.output
+    seeds = [parse_deal_code(code)[1] for code in re.findall(r"three-pile-\d+-[A-Z]", text_of(out.read_bytes(), 1))]
+    assert len(seeds) == 3
+    rich = []
+    for seed in range(1, seeds[-1] + 1):
+        answer = solve(Position.start(rule_set("three-pile"), Deal.from_seed(seed)), shortest=True)
+        if isinstance(answer, Winnable):
+            pairs = [sorted(card.value for card in move.cards) for move in answer.line]
+            if pairs.count([5, 8]) >= 3:
+                rich.append(seed)
+    assert seeds == rich
+
+
+def test_a_pack_that_cannot_be_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pyramid_lab.sheets.deals.LONGEST_LOOK", 20)
+    facts = [part for fact in ("A+Q", "2+J", "3+10", "4+9", "5+8", "6+7") for part in ("--rich-in", fact)]
+    done = run("pack", "--count", "1", *facts, "--out", str(tmp_path / "pack.pdf"))
+    assert done.exit_code == 1
+    assert "no deal rich in A+Q and 2+J" in done.output
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_pack_of_any_deals_has_no_keys(tmp_path: Path) -> None:
     out = tmp_path / "pack.pdf"
     assert run("pack", "--any", "--count", "2", "--start-seed", "7", "--out", str(out)).exit_code == 0
@@ -177,6 +202,8 @@ def test_the_same_pack_is_the_same_file(tmp_path: Path) -> None:
         (["--start-seed", "-1"], "-1 is not in the range"),
         (["--rules", "chess"], "no rule set is called 'chess'"),
         (["--paper", "a3"], "'a3' is not one of"),
+        (["--rich-in", "5+9"], "'5+9' is no fact of 13"),
+        (["--rich-in", "5+8", "--any"], "does not go with --rich-in"),
     ],
 )
 def test_bad_input_for_a_pack_is_said_before_any_work(
