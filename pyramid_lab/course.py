@@ -243,19 +243,32 @@ def picture(rules: Rules | str, deal: Deal | int, **changes: Any) -> Position:
 
 
 def compare_rules(*names: str) -> HTML:
-    """The rule sets beside each other in plain sentences, made from the rules themselves."""
+    """The rule sets beside each other in plain sentences, made from the rules themselves; what is the same for all of
+    them is said once.
+
+    Args:
+        names: of rule sets; default: the five of the lessons.
+    """
     from IPython.display import HTML
 
     columns = [rule_set(name) for name in names or ("classic", "one-pass", "cardems", "table", "three-pile")]
-    heads = "".join(f"<th scope='col' style='text-align:left'>{escape(one.title)}</th>" for one in columns)
     lines = [one.describe() for one in columns]
+    same = [line for line in lines[0] if all(line in others for others in lines)]
+    heads = "".join(f"<th scope='col' style='text-align:left'>{escape(one.title)}</th>" for one in columns)
     cells = "".join(
-        "<td style='vertical-align:top;text-align:left;white-space:normal'><ul style='padding-left:1.2em'>"
-        + "".join(f"<li>{escape(line)}</li>" for line in one)
-        + "</ul></td>"
+        "<td style='vertical-align:top;text-align:left;white-space:normal'>"
+        + _list(line for line in one if line not in same)
+        + "</td>"
         for one in lines
     )
-    return HTML(f"<table style='font-size:1em'><tr>{heads}</tr><tr>{cells}</tr></table>")
+    return HTML(
+        f"<div style='font-size:1.15em'><p><b>The same for all</b></p>{_list(same)}"
+        f"<table style='font-size:1em'><caption>What differs</caption><tr>{heads}</tr><tr>{cells}</tr></table></div>"
+    )
+
+
+def _list(lines: Iterable[str]) -> str:
+    return f"<ul style='padding-left:1.2em'>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
 
 
 def odds(rules: Rules | str = "one-pass", deals: int = 500, *, first_seed: int = 1) -> pd.DataFrame:
