@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from pyramid_lab.board import Board
 from pyramid_lab.board.modes import MODE_NAMES
-from pyramid_lab.core import Deal, Rules, rule_set
+from pyramid_lab.core import Deal, Move, Position, Rules, rule_set
 from pyramid_lab.core.rules import RulesError
 from pyramid_lab.log.errors import StoreError
 from pyramid_lab.log.events import Event, new_id, rules_text
@@ -25,6 +25,9 @@ GUEST: Final = "guest"
 
 GOES_ON_FOR: Final = timedelta(hours=24)
 """An unfinished game goes on when its cell is run again within this time."""
+
+_HINT_SECONDS: Final = 0.3
+_DEAD_SECONDS: Final = 3.0
 
 _RULE_NAMES: Final = tuple(item.name for item in dataclasses.fields(Rules))
 
@@ -69,6 +72,8 @@ def play(
     options: dict[str, Any] = {
         "on_event": store.append,
         "history": lambda types: _history(store, student_id, types),
+        "hint": _hint,
+        "dead": _dead,
         **modes,
     }
     if resume not in (None, "auto"):
@@ -81,6 +86,22 @@ def play(
         events = store.events(game_id=unfinished)
         board = Board.resume(unfinished, events, student_id=student_id, session_id=session_id, **options)
     return _shown(store, board)
+
+
+def _hint(position: Position) -> Move | None:
+    """The next move of a way to win, if one is found while a child waits."""
+    from pyramid_lab.solver import Winnable, solve  # only where it is asked for: a child's page stays small
+
+    answer = solve(position, max_seconds=_HINT_SECONDS)
+    return answer.line[0] if isinstance(answer, Winnable) and answer.line else None
+
+
+def _dead(position: Position) -> bool | None:
+    """Whether it is proved that the position has no way to win; ``None`` if that takes too long."""
+    from pyramid_lab.solver import Unknown, Unwinnable, solve
+
+    answer = solve(position, max_seconds=_DEAD_SECONDS)
+    return None if isinstance(answer, Unknown) else isinstance(answer, Unwinnable)
 
 
 def review(student: str | None = None, *, place: str | Path | None = None, target: int = 13) -> None:

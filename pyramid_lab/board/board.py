@@ -630,6 +630,7 @@ class Board(anywidget.AnyWidget):
         self._assistance = "hint"
         heard = " and ".join(spoken(card) for card in move.cards)
         self._show(Scene(message=move_text(move), hint=move, announce=f"Hint: {heard or move_text(move)}"))
+        self._look_back(only_proof=True)
         return "done"
 
     def _restart(self, message: _Message) -> str:
@@ -696,24 +697,36 @@ class Board(anywidget.AnyWidget):
 
     # Looking back from a lost game
 
-    def _look_back(self) -> None:
-        """Ask, without holding up the board, how many steps back a way to win is still open."""
+    def _look_back(self, *, only_proof: bool = False) -> None:
+        """Ask, without holding up the board, whether a way to win is left, and if not, how many steps back one was.
+
+        Args:
+            only_proof: say nothing unless it is proved that no way is left from here.
+        """
         if self._dead is None:
             return
         number, dead = self._number, self._dead
         trial = Game.from_dict(self._game.to_dict())
-        threading.Thread(target=self._find_way, args=(trial, dead, number), daemon=True).start()
+        trial.finished = False
+        threading.Thread(target=self._find_way, args=(trial, dead, number, only_proof), daemon=True).start()
 
-    def _find_way(self, trial: Game, dead: Callable[[Position], bool | None], number: int) -> None:
+    def _find_way(self, trial: Game, dead: Callable[[Position], bool | None], number: int, only_proof: bool) -> None:
         back = 0
+        text = ""
         while True:
             answer = dead(trial.position)
             if answer is None:
-                text = "No way is found from here in good time." if back == 0 else ""
+                if back:
+                    text = (
+                        "No way is left from here: every one was tried. Undo some steps, or try this deal again."
+                    )
+                elif not only_proof:
+                    text = "No way is found from here in good time."
                 break
             if not answer:
-                steps = "1 step" if back == 1 else f"{back} steps"
-                text = f"There was still a way {steps} ago: undo {back}, or try this deal again." if back else ""
+                if back:
+                    steps = "1 step" if back == 1 else f"{back} steps"
+                    text = f"There was still a way {steps} ago: undo {back}, or try this deal again."
                 break
             if not trial.can_undo:
                 text = "This deal cannot be cleared by anyone: every way has been tried. Take a new one."
