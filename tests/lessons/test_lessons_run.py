@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
+import click
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from pyramid_lab.cli import cli
 from tests.browser.servers import home_environment
 
 LESSONS = sorted((Path(__file__).parent.parent.parent / "lessons").glob("*.ipynb"))
@@ -78,3 +81,20 @@ def test_the_course_is_complete_and_listed_for_the_tutor() -> None:
     for path in LESSONS[1:]:
         title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0]
         assert f"| {title.removeprefix('# Lesson ').replace(':', '')} |" in listed
+
+
+def test_the_commands_that_lessons_name_are_there() -> None:
+    named = {
+        tuple(match.split()[1:])
+        for path in LESSONS
+        for cell in nbformat.read(path, as_version=4).cells
+        for match in re.findall(r"pyramid-lab(?: [a-z][a-z-]*)+", cell.source)
+    }
+    assert ("print", "recording") in named
+    for words in named:
+        command: click.Command | None = cli
+        for word in words:
+            if not isinstance(command, click.Group):
+                break  # an argument, such as a deal
+            command = command.get_command(click.Context(command), word)
+            assert command is not None, words
