@@ -1,0 +1,176 @@
+"""The board in real JupyterLab, Notebook 7 and Voila: what the notebook around it adds and takes away."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.servers import Server, no_request_leaves
+
+# Three rows: 4♠ / 6♥ 7♠ / K♣ J♠ 2♦; the stock's fourth card is 9♠.
+CELL = "from pyramid_lab.lesson import play\n\nplay('one-pass', 212, rows=3, place='{log}')"
+
+
+def log_rows(server: Server, log: str) -> list[tuple[Any, ...]]:
+    with sqlite3.connect(f"file:{server.root / log}?mode=ro", uri=True) as connection:
+        query = "SELECT event_type, first_card, second_card, outcome, input, rt_ms FROM events ORDER BY seq"
+        rows = connection.execute(query).fetchall()
+    # A hint names its cards in no order of choosing: here the jack first.
+    return [(row[0], row[2], row[1], *row[3:]) if row[:3] == ("hint", "2d", "Js") else row for row in rows]
+
+
+def card(page: Page, name: str) -> Any:
+    return page.locator(f'button[data-card="{name}"]')
+
+
+def view(page: Page, number: int) -> None:
+    page.wait_for_function(
+        "number => Number(document.querySelector('.pl-board')?.dataset.view ?? -1) >= number", arg=number
+    )
+
+
+@pytest.mark.parametrize("kind", ["lab", "notebook7", "voila"])
+def test_a_game_by_mouse_and_keys_on_every_page(kind: str, page: Page, request: pytest.FixtureRequest) -> None:
+    server: Server = request.getfixturevalue(kind)
+    log, name = f"board-{kind}.sqlite3", f"board-{kind}.ipynb"
+    server.write(name, [CELL.format(log=server.root / log), "1 + 1"])
+    # Voila's own stock template names style sheets elsewhere; what the board asks for is told apart by the others.
+    strangers = no_request_leaves(page) if kind != "voila" else []
+    notebook = server.open(page, name)
+    if kind != "voila":
+        notebook.run_all()
+    expect(page.locator(".pl-board")).to_have_count(1)
+    card(page, "Kc").click()
+    view(page, 1)
+    # From here on by keys alone; a letter that the notebook took would add, cut or run a cell.
+    for key in ("b", "a", "x", "m", "Shift+Enter"):
+        page.keyboard.press(key)
+    page.keyboard.press("h")
+    view(page, 2)
+    page.keyboard.press("d")
+    view(page, 3)
+    page.keyboard.press("u")
+    view(page, 4)
+    card(page, "Js").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")
+    view(page, 5)
+    if kind != "voila":
+        cells = page.evaluate("() => window.jupyterapp.shell.currentWidget.content.model.cells.length")
+        assert cells == 2
+    assert [row[:4] for row in log_rows(server, log)] == [
+        ("deal", None, None, None),
+        ("attempt", "Kc", None, "correct"),
+        ("hint", "Js", "2d", None),
+        ("draw", None, None, None),
+        ("undo", None, None, None),
+        ("attempt", "Js", "2d", "correct"),
+    ]
+    last = log_rows(server, log)[-1]
+    assert last[4] == "keyboard"
+    assert last[5] is not None
+    page.keyboard.press("Tab")
+    assert page.evaluate("() => document.activeElement.closest('.pl-board')") is None
+    assert strangers == []
+
+
+def test_two_tabs_agree_and_a_click_on_the_old_picture_is_harmless(lab: Server, page: Page) -> None:
+    log = "tabs.sqlite3"
+    lab.write("tabs.ipynb", [CELL.format(log=lab.root / log)])
+    notebook = lab.open(page, "tabs.ipynb")
+    notebook.run_all()
+    expect(card(page, "Kc")).to_have_count(1)
+    notebook.save()
+    other = page.context.new_page()
+    second = lab.open(other, "tabs.ipynb")
+    second.wait_for_kernel()
+    expect(card(other, "Kc")).to_have_count(1)
+    card(other, "Kc").click()
+    expect(card(page, "Kc")).to_have_count(0)
+    expect(card(other, "Kc")).to_have_count(0)
+    assert [row[0] for row in log_rows(lab, log)] == ["deal", "attempt"]
+    other.close()
+
+
+def test_two_clicks_while_the_kernel_is_busy_are_one_discard_and_one_stale_row(lab: Server, page: Page) -> None:
+    log = "busy.sqlite3"
+    lab.write("busy.ipynb", [CELL.format(log=lab.root / log)])
+    notebook = lab.open(page, "busy.ipynb")
+    notebook.run_all()
+    card(page, "Kc").click()
+    view(page, 1)
+    page.evaluate(
+        """async () => {
+            const wait = ms => new Promise(done => setTimeout(done, ms));
+            const press = name => document.querySelector(`button[data-card="${name}"]`).click();
+            const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+            const frame = () => new Promise(requestAnimationFrame);
+            await frame(); await frame();
+            // Hold the board itself, as a kernel does that cannot answer.
+            const code = 'import gc, time, threading\\nfrom pyramid_lab.board import Board\\n' +
+                'board = [one for one in gc.get_objects() if isinstance(one, Board) and one.comm][-1]\\n' +
+                'held = threading.Event()\\n' +
+                'def hold():\\n    with board._lock:\\n        held.set(); time.sleep(4)\\n' +
+                'threading.Thread(target=hold).start(); held.wait()';
+            await kernel.requestExecute({code}).done;
+            await wait(400); press('Js'); await wait(600); press('2d');
+            await wait(1500); press('Js'); await wait(300); press('2d');
+        }"""
+    )
+    expect(card(page, "Js")).to_have_count(0, timeout=20_000)
+    page.wait_for_function("() => document.querySelector('.pl-board').dataset.link === 'live'")
+    rows = log_rows(lab, log)
+    assert [row[:4] for row in rows[2:]] == [("attempt", "Js", "2d", "correct"), ("stale", "Js", "2d", None)]
+    # The time of the pair is the child's, not the kernel's.
+    assert rows[2][5] < 3000
+
+
+def test_a_saved_notebook_shows_the_last_position_and_how_to_go_on(lab: Server, page: Page) -> None:
+    log = "saved.sqlite3"
+    lab.write("saved.ipynb", [CELL.format(log=lab.root / log)])
+    notebook = lab.open(page, "saved.ipynb")
+    notebook.run_all()
+    card(page, "Kc").click()
+    view(page, 1)
+    expect(page.locator(".pl-fallback")).to_be_hidden()
+    page.wait_for_function(
+        """() => JSON.stringify([...window.jupyterapp.shell.currentWidget.content.model.cells]
+            .map(cell => cell.toJSON())).includes('1 move made')"""
+    )
+    notebook.save()
+    notebook.restart_kernel()
+    notebook.load()
+    expect(page.locator(".pl-fallback")).to_be_visible()
+    expect(page.locator(".pl-fallback figcaption")).to_contain_text("deal 212, 1 move made, score 1")
+    expect(page.locator(".pl-fallback figcaption")).to_contain_text("run this cell again")
+    notebook.run_all()
+    expect(page.locator(".pl-message")).to_have_text("Here is your game, where you left it.")
+    expect(card(page, "Kc")).to_have_count(0)
+    expect(page.locator(".pl-fallback")).to_be_hidden()
+
+
+def test_a_restarted_kernel_is_told_on_the_board_that_it_left_behind(lab: Server, page: Page) -> None:
+    log = "restart.sqlite3"
+    lab.write("restart.ipynb", [CELL.format(log=lab.root / log)])
+    notebook = lab.open(page, "restart.ipynb")
+    notebook.run_all()
+    card(page, "Kc").click()
+    view(page, 1)
+    notebook.restart_kernel()
+    card(page, "Js").click()
+    card(page, "2d").click()
+    expect(page.locator(".pl-notice")).to_contain_text("Run this cell again")
+    notebook.run_all()
+    expect(card(page, "Js")).to_have_count(1)
+    card(page, "Js").click()
+    card(page, "2d").click()
+    expect(card(page, "Js")).to_have_count(0)
+    assert [row[:4] for row in log_rows(lab, log)] == [
+        ("deal", None, None, None),
+        ("attempt", "Kc", None, "correct"),
+        ("attempt", "Js", "2d", "correct"),
+    ]
