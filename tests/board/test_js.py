@@ -41,12 +41,16 @@ def test_the_page_is_typed_strictly() -> None:
     if version.returncode != 0:
         pytest.skip("TypeScript is not to be had (offline?): the page's types were not checked")
     done = subprocess.run(
-        [*command, *TSC.split(), str(BOARD / "board.js")], capture_output=True, text=True, encoding="utf-8", timeout=120
+        [*command, *TSC.split(), str(BOARD / "board.js"), str(BOARD / "flash.js")],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", ["board.js", "board.css"])
+@pytest.mark.parametrize("name", ["board.js", "board.css", "flash.js", "flash.css"])
 def test_the_page_fetches_nothing(name: str) -> None:
     text = (BOARD / name).read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
     assert (
