@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.browser.servers import Server, no_request_leaves
@@ -63,6 +64,10 @@ def test_a_flash_round_by_touch_and_keys_is_logged_with_its_times(lab: Server, p
         rank = (board.locator(".pf-card").get_attribute("aria-label") or "").partition(" of ")[0]
         return 13 - (names.get(rank) or int(rank))
 
+    rules = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+    found = Axe().run(page, context=".pl-flash", options=rules)
+    assert found.violations_count == 0, found.generate_report()
+
     # A wrong answer: the same card is asked again.
     first = board.locator(".pf-card").get_attribute("aria-label")
     wrong = partner() % 12 + 1
@@ -82,10 +87,10 @@ def test_a_flash_round_by_touch_and_keys_is_logged_with_its_times(lab: Server, p
     assert len(lesson.outputs()) == cells  # no key reached the notebook: 'a' would have made a cell
 
     with sqlite3.connect(store) as connection:
-        found: list[tuple[Any, ...]] = connection.execute(
+        logged: list[tuple[Any, ...]] = connection.execute(
             "SELECT event_type, outcome, input, rt_ms FROM events ORDER BY seq"
         ).fetchall()
-    assert [row[:3] for row in found] == [
+    assert [row[:3] for row in logged] == [
         ("deal", None, None),
         ("attempt", "incorrect", "mouse"),
         ("attempt", "correct", "mouse"),
@@ -93,4 +98,4 @@ def test_a_flash_round_by_touch_and_keys_is_logged_with_its_times(lab: Server, p
         ("attempt", "correct", "keyboard"),
         ("end", "won", None),
     ]
-    assert all(isinstance(row[3], int) for row in found[1:5])
+    assert all(isinstance(row[3], int) for row in logged[1:5])
