@@ -401,6 +401,7 @@ def class_report(*, place: str | Path | None = None, simulated: int = 10) -> HTM
         simulated: students in the simulated class.
     """
     from IPython.display import HTML
+    from tqdm.auto import tqdm
 
     from pyramid_lab.insight.cleaning import events_frame
     from pyramid_lab.insight.report import report_html
@@ -420,10 +421,17 @@ def class_report(*, place: str | Path | None = None, simulated: int = 10) -> HTM
             f"looks like, here is one on {simulated} <strong>simulated</strong> children. It shows your class as soon "
             "as one try is logged.</p>"
         )
-    page = report_html(review(events, names=names))
+    with tqdm(desc="Reading the log", leave=False, delay=1) as bar:
+
+        def tell(done: int, total: int, what: str) -> None:
+            bar.total = total
+            bar.set_description(what)
+            bar.update(done - bar.n)
+
+        page = report_html(review(events, names=names, progress=tell))
     return HTML(
-        f"{said}<iframe title='Report on the class' style='width:100%;height:80vh;border:1px solid #888' "
-        f"srcdoc='{escape(page, quote=True)}'></iframe>"
+        f"<div>{said}<iframe title='Report on the class' style='width:100%;height:80vh;border:1px solid #888' "
+        f"srcdoc='{escape(page, quote=True)}'></iframe></div>"
     )
 
 

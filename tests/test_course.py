@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pyramid_lab import course
+from pyramid_lab.board.flash import Flash
 from pyramid_lab.core import Card, Deal, Game, Move, Position, rule_set
 from pyramid_lab.core.rules import Rules
 from pyramid_lab.course import (
@@ -24,7 +26,9 @@ from pyramid_lab.course import (
     simulated_class,
     verdict,
 )
+from pyramid_lab.insight import practise, random_student
 from pyramid_lab.log.events import Event
+from pyramid_lab.log.store import Store
 from pyramid_lab.solver import Unwinnable, Winnable, solve
 
 ONE_PASS = rule_set("one-pass")
@@ -252,3 +256,44 @@ def test_lesson_10_of_a_hundred_deals_a_handful_can_be_won() -> None:
     # "Only about one deal in twenty", lesson 3.
     share = (odds("one-pass", 1000)["answer"] == "winnable").mean()
     assert 1 / 30 < share < 1 / 15
+
+
+def test_a_class_of_ten_that_played_the_course_gets_its_report(tmp_path: Path) -> None:
+    """Boards of every lesson's rules, and flash rounds, of ten simulated children in one log."""
+    rng = np.random.default_rng(8)
+    lessons = (
+        ONE_PASS.replace(rows=3),
+        ONE_PASS.replace(rows=5),
+        ONE_PASS,
+        rule_set("three-pile"),
+        rule_set("classic"),
+        rule_set("cardems"),
+        rule_set("table"),
+        ONE_PASS.replace(rows=4, target=10),
+    )
+    place = tmp_path / "log.sqlite3"
+    with Store(place) as store:
+        for number in range(10):
+            child = random_student(f"child-{number}", rng)
+            younger = random_student(child.student_id, rng, target=10)
+            for week, rules in enumerate(lessons):
+                who = younger if rules.target == 10 else child
+                start = datetime(2026, 9, 7, 8, 0, tzinfo=UTC) + timedelta(weeks=week)
+                for event in practise(who, 2, rng, rules=rules, start=start):
+                    store.append(event)
+                flash_round(store, child.student_id, rules.target, start)
+        page = class_report(place=place).data
+    assert "Nobody has played" not in page
+    for number in range(10):
+        assert f"child-{number}" in page
+    assert "10 students" in page
+
+
+def flash_round(store: Store, student_id: str, target: int, start: datetime) -> None:
+    flash = Flash(
+        target=target, count=6, seed=lambda: 5, on_event=store.append, student_id=student_id, now=lambda: start
+    )
+    while flash.prompt is not None:
+        value = target - flash.prompt.rank
+        answer = {"kind": "answer", "number": flash.view["number"], "value": value, "rt_ms": 1200, "input": "touch"}
+        flash._receive(None, answer, None)
