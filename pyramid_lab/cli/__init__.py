@@ -17,6 +17,7 @@ COMMANDS: dict[str, str] = {
     "print": "pyramid_lab.cli.sheets:print_group",
     "class": "pyramid_lab.cli.classroom:class_",
     "merge": "pyramid_lab.cli.classroom:merge",
+    "school": "pyramid_lab.cli.classroom:school",
     "student": "pyramid_lab.cli.log:student",
     "export": "pyramid_lab.cli.log:export",
     "backup": "pyramid_lab.cli.log:backup",

@@ -1,9 +1,10 @@
-"""``pyramid-lab class``: a whole class at once; ``pyramid-lab merge``: many logs into one."""
+"""``pyramid-lab class``, ``merge`` and ``school``: a class at once, many logs into one, a school's rights."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
+import secrets
 import sys
 import tempfile
 import time
@@ -156,6 +157,55 @@ def merge(sources: tuple[str, ...], into: str | None, same_names: bool) -> None:
         raise click.ClickException(str(error)) from None
     if not agreed:
         raise click.exceptions.Exit(1)
+
+
+@click.command()
+@click.option("--store", required=True, metavar="URL", help="The school's PostgreSQL log, as its owner.")
+@click.option(
+    "--tutor", "tutors", multiple=True, metavar="USER=CLASS[,CLASS]...", help="A tutor's user name and classes."
+)
+@click.option(
+    "--secret-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("school.secret"),
+    show_default=True,
+    help="The secret that passwords are derived from; made if it is not there.",
+)
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("school.json"),
+    show_default=True,
+    help="The file that the hub reads: who may log in.",
+)
+def school(store: str, tutors: tuple[str, ...], secret_file: Path, out: Path) -> None:
+    """Give a school's log its rights: students write their own rows, tutors read their own classes.
+
+    Import the rosters first ('pyramid-lab student import'), then run this after every change of the class lists.
+    """
+    from pyramid_lab.classroom.school import SchoolError, read_secret, set_up
+    from pyramid_lab.log.errors import StoreError
+    from pyramid_lab.log.store import Store
+
+    classes: dict[str, list[str]] = {}
+    for text in tutors:
+        user, sign, listed = text.partition("=")
+        if not sign or not listed:
+            raise click.BadParameter(
+                f"{text!r} is not USER=CLASS, such as t-kim=2b or t-kim=2b,3a", param_hint="--tutor"
+            )
+        classes.setdefault(user.strip(), []).extend(name.strip() for name in listed.split(","))
+    if not secret_file.exists():
+        secret_file.touch(mode=0o600)
+        secret_file.write_text(secrets.token_hex(32) + "\n", encoding="ascii")
+        click.echo(f"Made a secret in {secret_file}. The hub needs it; keep it from everybody else.")
+    try:
+        with Store(store) as log:
+            made = set_up(log, classes, read_secret(secret_file))
+    except (SchoolError, StoreError) as error:
+        raise click.ClickException(str(error)) from None
+    made.save(out)
+    click.echo(f"{len(made.students)} students and {len(made.tutors)} tutors have their rights; the hub reads {out}.")
 
 
 def _welcome(app: ClassApp, *, lan: bool, pupils: int) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.browser.conftest import browser_context_args, browser_type_launch_args  # noqa: F401  # fixtures
 from tests.classroom.class_server import ClassServer
+from tests.log.conftest import postgres  # noqa: F401  # a fixture
 
 NAMES = ["Ana", "Émile <b>bold</b>", "=1+1", "Ben", "Cem", "Dora", "Eve", "Finn", "Gus", "Hana"]
 
