@@ -1,7 +1,10 @@
 // The parts of board.js that need no page: the outbox, the stopwatch, the arrow keys. Run with: node --test
 import assert from "node:assert/strict";
+import { webcrypto } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
+
+globalThis.crypto ??= webcrypto; // browsers have it, and Node from version 20 on
 
 // As the notebook does it: the module is loaded from its text.
 const source = await readFile(new URL("../../pyramid_lab/board/board.js", import.meta.url));
