@@ -107,11 +107,16 @@ def _dead(position: Position) -> bool | None:
 def review(student: str | None = None, *, place: str | Path | None = None, target: int = 13) -> None:
     """Show the table and picture of a student's tries, with a button for the newest.
 
+    On a page of a class (``$PYRAMID_LAB_SESSION`` is set) it shows nothing: there the tutor has the report, and thirty
+    children's kernels are better off without pandas.
+
     Args:
         student: the student's pseudonym; default ``$PYRAMID_LAB_STUDENT``, else ``guest``.
         place: path or URL of the log.
         target: what pairs total, 10 to 13.
     """
+    if os.environ.get(SESSION_VARIABLE):
+        return
     from pyramid_lab.lesson_review import show_review  # brings pandas, which a child's page does without
 
     show_review(student_named(student), place=place, target=target)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from pyramid_lab.core import DRAW, Card, Deal, Move, Position, rule_set
+from pyramid_lab.lesson import review
 from pyramid_lab.lesson_review import fact_picture, fact_table, review_html
 from pyramid_lab.log.events import Event, record
 
@@ -98,3 +99,11 @@ def test_many_pictures_leave_no_figure_open() -> None:
     for _ in range(21):  # matplotlib warns of more than 20 open figures
         assert fact_picture(table).startswith(b"\x89PNG")
     assert plt.get_fignums() == []
+
+
+def test_on_a_page_of_a_class_nothing_is_shown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PYRAMID_LAB_SESSION", "sitting-1")
+    review()
+    assert capsys.readouterr().out == ""
