@@ -21,7 +21,7 @@ from pyramid_lab.board import Board
 from pyramid_lab.board.flash import Flash
 from pyramid_lab.core import Deal, Outcome, Position, rule_set
 from pyramid_lab.core.rules import Rules
-from pyramid_lab.lesson import STUDENT_VARIABLE, play, session_of, shared_store, student_named
+from pyramid_lab.lesson import SESSION_VARIABLE, STUDENT_VARIABLE, play, session_of, shared_store, student_named
 from pyramid_lab.log.errors import StoreError
 from pyramid_lab.log.events import Event, fact_of, facts_to
 from pyramid_lab.solver import Unknown, Winnable, solve
@@ -343,7 +343,7 @@ def odds_picture(table: pd.DataFrame, *, title: str = "") -> HTML:
 
 
 def who_plays() -> Any:
-    """The list of names to choose from, where there is one; nothing where the student is known or no name is.
+    """The list of names to choose from; nothing where there is none, and on a page of a class, which knows the child.
 
     A board belongs to whoever is chosen when its cell is run.
     """
@@ -352,9 +352,12 @@ def who_plays() -> Any:
     from pyramid_lab.log.names import Names
     from pyramid_lab.picker import pick_student
 
-    if os.environ.get(STUDENT_VARIABLE) or not Names.of(shared_store()).people():
+    if os.environ.get(SESSION_VARIABLE) or not Names.of(shared_store()).people():
         return None
     picker = pick_student()
+    playing = os.environ.get(STUDENT_VARIABLE)
+    if playing in {value for _, value in picker.names.options}:
+        picker.names.value = playing  # chosen before this cell was run again
     picker.children = [
         *picker.children,
         ipywidgets.HTML("<p>Then choose <b>Run</b>, <b>Run All Cells</b> in the menu once more.</p>"),

@@ -25,9 +25,12 @@ from pyramid_lab.course import (
     picture,
     simulated_class,
     verdict,
+    who_plays,
 )
 from pyramid_lab.insight import practise, random_student
+from pyramid_lab.lesson import shared_store
 from pyramid_lab.log.events import Event
+from pyramid_lab.log.names import Names
 from pyramid_lab.log.store import Store
 from pyramid_lab.solver import Unwinnable, Winnable, solve
 
@@ -297,3 +300,20 @@ def flash_round(store: Store, student_id: str, target: int, start: datetime) -> 
         value = target - flash.prompt.rank
         answer = {"kind": "answer", "number": flash.view["number"], "value": value, "rt_ms": 1200, "input": "touch"}
         flash._receive(None, answer, None)
+
+
+def test_the_names_are_asked_for_where_there_are_any_but_not_on_a_page_of_a_class(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYRAMID_LAB_STORE", str(tmp_path / "log.sqlite3"))
+    monkeypatch.delenv("PYRAMID_LAB_STUDENT", raising=False)
+    assert who_plays() is None
+    store = shared_store()
+    person = Names.of(store).add(store, "Émile <b>", class_name="3a")
+    picker = who_plays()
+    assert person.student_id in [value for _, value in picker.children[0].options]
+    assert "Run All Cells" in picker.children[-1].value
+    monkeypatch.setenv("PYRAMID_LAB_STUDENT", person.student_id)  # as if chosen
+    assert who_plays().person == person
+    monkeypatch.setenv("PYRAMID_LAB_SESSION", "sitting-1")
+    assert who_plays() is None
