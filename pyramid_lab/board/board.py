@@ -658,7 +658,7 @@ class Board(anywidget.AnyWidget):
             return self._say("The game has ended.")
         self._write(self._event("end", message, outcome="stopped", reason="done"))
         self._game.finish()
-        self._show(Scene(message="Done. Undo goes on with this game.", tone="end", end=self._end_lines()))
+        self._show(Scene(message="Undo goes on with this game.", tone="end", end=self._end_lines()))
         return "done"
 
     def _pause(self, message: _Message) -> str:
