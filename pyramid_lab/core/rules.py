@@ -110,7 +110,7 @@ class Rules:
         self._check_together()
         if len(self.scoring.row_bonus) not in (0, 7):
             raise RulesError(
-                f"scoring.row_bonus has 7 numbers, the bottom row first, or none; not {len(self.scoring.row_bonus)}"
+                f"scoring.row_bonus needs 7 numbers, the bottom row first, or none; not {len(self.scoring.row_bonus)}"
             )
 
     def _check_together(self) -> None:
@@ -235,9 +235,9 @@ def _whole(name: str, value: object, low: int, high: int | None) -> None:
         raise RulesError(f"{name} is a whole number {span}, not {value!r}")
 
 
-def _nearest(word: str, known: list[str]) -> str:
+def _nearest(word: str, known: list[str], prefix: str = "") -> str:
     found = get_close_matches(str(word), known, n=1)
-    return f" (did you mean {found[0]!r}?)" if found else ""
+    return f" (did you mean {prefix + found[0]!r}?)" if found else ""
 
 
 def _scoring(start: Scoring, values: object) -> Scoring:
@@ -249,7 +249,9 @@ def _scoring(start: Scoring, values: object) -> Scoring:
     changes: dict[str, Any] = {}
     for key, value in values.items():
         if key not in known:
-            raise RulesError(f"unknown rule 'scoring.{key}'{_nearest(key, known)}; the points are {', '.join(known)}")
+            raise RulesError(
+                f"unknown rule 'scoring.{key}'{_nearest(key, known, 'scoring.')}; the points are {', '.join(known)}"
+            )
         if key in ("row_bonus", "clear"):
             if not isinstance(value, (list, tuple)):
                 raise RulesError(f"scoring.{key} is a list of whole numbers, not {value!r}")
