@@ -17,6 +17,7 @@ import traitlets
 
 from pyramid_lab.board.modes import PANEL, Modes
 from pyramid_lab.board.replay import (
+    ASKED,
     AUTO_KINGS,
     REPLAY,
     SEED,
@@ -539,7 +540,7 @@ class Board(anywidget.AnyWidget):
         right = total == target
         self._write(
             replace(
-                self._event("attempt", message, (card,), assistance=f"ask_{self.modes.ask}", timed=True),
+                self._event("attempt", message, (card,), assistance=f"{ASKED}{self.modes.ask}", timed=True),
                 value_b=max(given, 0),
                 total=max(total, 0),
                 outcome="correct" if right else "incorrect",
@@ -717,9 +718,7 @@ class Board(anywidget.AnyWidget):
             answer = dead(trial.position)
             if answer is None:
                 if back:
-                    text = (
-                        "No way is left from here: every one was tried. Undo some steps, or try this deal again."
-                    )
+                    text = "No way is left from here: every one was tried. Undo some steps, or try this deal again."
                 elif not only_proof:
                     text = "No way is found from here in good time."
                 break

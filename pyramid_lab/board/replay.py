@@ -23,7 +23,9 @@ from pyramid_lab.log.events import Event, rules_of
 AUTO_KINGS = "auto_kings"
 REPLAY = "replay"
 SEED = "seed:"
+ASKED = "ask_"
 # The words that a deal event carries: AUTO_KINGS in `assistance`; in `reason` its seed (`seed:17`) and REPLAY.
+# An answer to the missing number has ASKED and how it was given in `assistance`.
 _AWAY = {"pause": "resume", "focus_lost": "focus_back"}
 
 
@@ -71,7 +73,7 @@ def resume_game(game_id: str, events: Iterable[Event]) -> Resumed:
     undone: list[Card | None] = []
     for event in own:
         try:
-            if event.event_type == "attempt" and event.outcome == "correct":
+            if takes_cards(event):
                 cards = [Card.parse(text) for text in (event.first_card, event.second_card) if text]
                 game.play(Move.discard(*cards))
                 firsts.append(cards[0])
@@ -91,6 +93,13 @@ def resume_game(game_id: str, events: Iterable[Event]) -> Resumed:
                 f"event {event.event_index} ({event.event_type}) of game {game_id} cannot be played: {error}"
             ) from error
     return Resumed(game, own[-1].event_index + 1, own[-1], active_ms(own), firsts)
+
+
+def takes_cards(event: Event) -> bool:
+    """Whether an event is a try that took cards away; an answer to the missing number is right and takes none."""
+    return (
+        event.event_type == "attempt" and event.outcome == "correct" and not (event.assistance or "").startswith(ASKED)
+    )
 
 
 def _deal_of(event: Event, target: int) -> Deal:
@@ -163,9 +172,7 @@ def _moves(events: Iterable[Event]) -> int:
     """Moves that stand at the end of a game: those taken back do not count."""
     count = 0
     for event in events:
-        if event.event_type in ("draw", "redeal", "redo") or (
-            event.event_type == "attempt" and event.outcome == "correct"
-        ):
+        if event.event_type in ("draw", "redeal", "redo") or takes_cards(event):
             count += 1
         elif event.event_type == "undo":
             count -= 1

@@ -447,6 +447,14 @@ def test_asking_the_total_logs_the_answer_before_the_partner() -> None:
     ]
 
 
+def test_a_game_with_asked_totals_resumes() -> None:
+    page = FakePage("table", 17, ask="choose")
+    page.send("answer", "Qc", answer=1)
+    page.send("try", "Qc", "Ad")
+    after = played_on(page.events, "page-2")
+    assert after.board.game.moves == (Move.parse("Qc+Ad"),)
+
+
 def test_a_table_game_is_logged_as_the_tutors() -> None:
     page = FakePage("three-pile", 17, table=True)
     page.send("draw")
