@@ -27,9 +27,11 @@ def card(page: Page, name: str) -> Any:
 
 
 def view(page: Page, number: int) -> None:
+    """Wait for a view of at least this number, drawn and painted: only then does its time run."""
     page.wait_for_function(
         "number => Number(document.querySelector('.pl-board')?.dataset.view ?? -1) >= number", arg=number
     )
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 @pytest.mark.parametrize("kind", ["lab", "notebook7", "voila"])
