@@ -21,7 +21,7 @@ from pyramid_lab.board import Board
 from pyramid_lab.board.flash import Flash
 from pyramid_lab.core import Deal, Outcome, Position, rule_set
 from pyramid_lab.core.rules import Rules
-from pyramid_lab.lesson import SESSION_VARIABLE, STUDENT_VARIABLE, play, session_of, shared_store, student_named
+from pyramid_lab.lesson import SESSION_VARIABLE, STUDENT_VARIABLE, parted, play, session_of, shared_store, student_named
 from pyramid_lab.log.errors import StoreError
 from pyramid_lab.log.events import Event, fact_of, facts_to
 from pyramid_lab.solver import Unknown, Winnable, solve
@@ -193,9 +193,11 @@ def play_next(
         events = []  # the game matters more than the choice
     last = {event.deal: event.event_type for event in events}
     ended = [event for event in events if last[event.deal] == "end"]
-    chosen = choose_deal(ended, rules)
+    modes, changes = parted(choices)
+    played = rule_set(rules).replace(**changes)
+    chosen = choose_deal(ended, played)
     display(HTML(f"<p style='font-size:1.3em'>{escape(chosen.reason)}</p>"))
-    return play(rules, chosen.deal, student=student, place=place, **choices)
+    return play(played, chosen.deal, student=student, place=place, **modes)
 
 
 def flash(

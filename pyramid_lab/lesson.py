@@ -66,7 +66,7 @@ def play(
         ModeError, RulesError, InvalidDealError: an argument that cannot be, by name.
         ResumeError: the game named by ``resume`` is not in the log.
     """
-    modes, changes = _parted(choices)
+    modes, changes = parted(choices)
     student_id = student_named(student)
     store = shared_store(place)
     options: dict[str, Any] = {
@@ -153,7 +153,7 @@ def _shown(store: Store, board: Board) -> Board:
     return board
 
 
-def _parted(choices: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def parted(choices: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Modes and single rules, told apart by name; a name that is neither is left to the board, which says so."""
     rules = {name: value for name, value in choices.items() if name in _RULE_NAMES and name not in MODE_NAMES}
     return {name: value for name, value in choices.items() if name not in rules}, rules

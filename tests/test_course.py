@@ -23,6 +23,7 @@ from pyramid_lab.course import (
     odds,
     odds_picture,
     picture,
+    play_next,
     simulated_class,
     verdict,
     who_plays,
@@ -317,3 +318,14 @@ def test_the_names_are_asked_for_where_there_are_any_but_not_on_a_page_of_a_clas
     assert who_plays().person == person
     monkeypatch.setenv("PYRAMID_LAB_SESSION", "sitting-1")
     assert who_plays() is None
+
+
+def test_the_next_deal_is_proved_under_the_rules_it_is_played_by_and_goes_on_until_its_end(tmp_path: Path) -> None:
+    place = tmp_path / "log.sqlite3"
+    board = play_next("one-pass", rows=5, hints=False, place=place)
+    rules = ONE_PASS.replace(rows=5)
+    assert board.game.rules == rules
+    assert board.modes.hints is False
+    first = next(s for s in range(1, 99) if isinstance(solve(Position.start(rules, Deal.from_seed(s))), Winnable))
+    assert board.game.deal == Deal.from_seed(first)
+    assert play_next("one-pass", rows=5, place=place).game.deal == board.game.deal
