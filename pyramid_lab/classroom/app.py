@@ -315,6 +315,8 @@ class ClassApp(Voila):  # type: ignore[misc]  # Voila has no types
                 await self.kernel_manager.shut(kernel_id)
         if self.register.state is State.ENDED:
             await self.kernel_manager.close()
+        else:
+            self.kernel_manager.fill()
 
     # --- the tutor's view
 

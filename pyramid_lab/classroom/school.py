@@ -203,7 +203,7 @@ def _user(connection: Connection, user: str, role: str, secret: str) -> None:
     name = _quoted(connection, user)
     verb = "ALTER" if _is_role(connection, user) else "CREATE"
     # The password is of hexadecimal digits; a statement that makes a role takes no parameters.
-    connection.exec_driver_sql(f"{verb} ROLE {name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD '{secret}'")
+    connection.exec_driver_sql(f"{verb} ROLE {name} LOGIN PASSWORD '{secret}'")
     other = TUTORS if role == STUDENTS else STUDENTS
     connection.exec_driver_sql(f"REVOKE {other} FROM {name}")
     connection.exec_driver_sql(f"GRANT {role} TO {name}")

@@ -26,10 +26,12 @@ STOP_SECONDS = 30
 class ClassServer:
     """``pyramid-lab class`` with a home, a log and a class list of its own."""
 
-    def __init__(self, home: Path, names: Sequence[str], *lessons: str, options: Sequence[str] = ()) -> None:
+    def __init__(
+        self, home: Path, names: Sequence[str], *lessons: str, options: Sequence[str] = (), place: Path | None = None
+    ) -> None:
         self.home = home
         home.mkdir(parents=True, exist_ok=True)
-        self.place = str(home / "log.sqlite3")
+        self.place = str(place or home / "log.sqlite3")
         self.options = tuple(options)
         self.environment = {
             **os.environ,
@@ -44,8 +46,7 @@ class ClassServer:
             "PYTHONUNBUFFERED": "1",
         }
         self.outbox = home / "test-outbox.sqlite3"
-        self.names_file = home / "log.names.sqlite3"
-        with Store(home / "log.sqlite3", outbox=self.outbox) as log:
+        with Store(self.place, outbox=self.outbox) as log:
             self.students = {name: Names.of(log).add(log, name).student_id for name in names}
         self.lessons = lessons
         self.port = free_port()
@@ -125,7 +126,7 @@ def free_port() -> int:
         return number
 
 
-def wait_until(done: Callable[[], object], seconds: float = 30.0) -> None:
+def wait_until(done: Callable[[], object], seconds: float = 60.0) -> None:
     """Wait until ``done()`` is true.
 
     Raises:

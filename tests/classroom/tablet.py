@@ -124,6 +124,7 @@ class Tablet:
 
     def play(self) -> None:
         """Load the lesson, open the line to the kernel, and read the board."""
+        self.view = {}
         page = self.load()
         assert self.board_id, page[-3000:]
         self.open_line()

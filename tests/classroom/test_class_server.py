@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sqlite3
+import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
+import nbformat
 import psutil
 import pytest
 
@@ -24,8 +27,8 @@ def own_class(tmp_path: Path) -> Iterator[Callable[..., ClassServer]]:
     """own_class(names, *lessons): a class for this test alone."""
     started: list[ClassServer] = []
 
-    def start(*names: str, options: Sequence[str] = ()) -> ClassServer:
-        started.append(ClassServer(tmp_path / "home", names, options=options))
+    def start(*names: str, lessons: Sequence[str] = (), options: Sequence[str] = ()) -> ClassServer:
+        started.append(ClassServer(tmp_path / "home", names, *lessons, options=options))
         return started[-1]
 
     yield start
@@ -155,31 +158,27 @@ def test_the_tutor_sees_who_plays_and_who_may_need_a_hand(school_class: ClassSer
     assert row()["now"] == "not here"
 
 
-def test_pause_next_lesson_and_end_reach_every_tablet(own_class: Callable[..., ClassServer], tmp_path: Path) -> None:
-    server = own_class("Ana")
-    tablet, tutor = server.tablet("Ana"), server.tutor()
-    tablet.stay()
-    tablet.play()
-    wait_until(lambda: tablet.news.get("state") == "playing")
-    tutor.post("/tutor/do", {"do": "pause"})
-    wait_until(lambda: tablet.news["state"] == "paused")
-    tutor.post("/tutor/do", {"do": "resume"})
-    wait_until(lambda: tablet.news["state"] == "playing")
-    assert tutor.post("/tutor/do", {"do": "lesson", "about": "7"}).status_code == 400
-    assert tutor.post("/tutor/do", {"do": "dance"}).status_code == 400
-    tutor.post("/tutor/do", {"do": "end"})
-    wait_until(lambda: tablet.news["page"] == "/over")
-    wait_until(lambda: not server.kernels())
-    assert tablet.get("/play").url.endswith("/over")
-    assert "The class is over" in Tablet(server.address).join(server.code).text
+def write_lesson(path: Path, title: str, seed: int) -> str:
+    """A lesson with one board."""
+    notebook = nbformat.v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
+    notebook.cells = [
+        nbformat.v4.new_markdown_cell(f"# {title}"),
+        nbformat.v4.new_code_cell(f'from pyramid_lab.lesson import play\n\nplay("classic", {seed})'),
+    ]
+    nbformat.write(notebook, path)
+    return str(path)
 
 
-def test_the_log_away_for_a_while_loses_nothing_and_the_tutor_sees_it(own_class: Callable[..., ClassServer]) -> None:
-    server = own_class("Ana")
+def test_the_log_away_then_pause_next_lesson_and_end(own_class: Callable[..., ClassServer], tmp_path: Path) -> None:
+    lessons = [write_lesson(tmp_path / f"{number}.ipynb", f"Lesson {number}", number) for number in (1, 2)]
+    server = own_class("Ana", lessons=lessons)
     tablet, tutor = server.tablet("Ana"), server.tutor()
+    assert "Lesson 2</option>" in tutor.get("/tutor").text
     tablet.stay()
     tablet.play()
     tablet.act("draw")
+
+    # The log is away: the child plays on, the tutor sees it, and later nothing is missing.
     with closing(sqlite3.connect(server.place, isolation_level=None)) as holder:
         holder.execute("BEGIN EXCLUSIVE")
         tablet.act("draw")
@@ -191,25 +190,66 @@ def test_the_log_away_for_a_while_loses_nothing_and_the_tutor_sees_it(own_class:
     wait_until(lambda: view_of(tutor)["saved"] is True)
     wait_until(lambda: [event.event_type for event in events_of(server, "Ana")] == ["deal", "draw", "draw", "draw"])
 
+    wait_until(lambda: tablet.news.get("state") == "playing")
+    tutor.post("/tutor/do", {"do": "pause"})
+    wait_until(lambda: tablet.news["state"] == "paused")
+    tutor.post("/tutor/do", {"do": "resume"})
+    wait_until(lambda: tablet.news["state"] == "playing")
+    assert tablet.view["deal"].startswith("classic-1-")
+    tutor.post("/tutor/do", {"do": "lesson", "about": "1"})
+    wait_until(lambda: tablet.news["lesson"] == 1)
+    tablet.close()
+    tablet.stay()
+    tablet.play()
+    assert tablet.view["deal"].startswith("classic-2-")
+    assert tutor.post("/tutor/do", {"do": "lesson", "about": "7"}).status_code == 400
+    assert tutor.post("/tutor/do", {"do": "dance"}).status_code == 400
+    tutor.post("/tutor/do", {"do": "end"})
+    wait_until(lambda: tablet.news["page"] == "/over")
+    wait_until(lambda: not server.kernels())
+    assert tablet.get("/play").url.endswith("/over")
+    assert "The class is over" in Tablet(server.address).join(server.code).text
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of its own that is soon full."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
+    if sys.platform != "linux" or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("a small disk can be made by root on Linux only")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_full_disk_loses_nothing_and_the_tutor_sees_it(tmp_path: Path, small_disk: Path) -> None:
+    server = ClassServer(tmp_path / "home", ["Ana"], place=small_disk / "log.sqlite3")
+    try:
+        tablet, tutor = server.tablet("Ana"), server.tutor()
+        tablet.stay()
+        tablet.play()
+        tablet.act("draw")
+        ballast = small_disk / "ballast"
+        with contextlib.suppress(OSError), ballast.open("wb", buffering=0) as file:
+            while True:
+                file.write(b"x" * 4096)
+        for _ in range(6):
+            tablet.act("draw")
+        assert set(tablet.results) == {"done"}
+        wait_until(lambda: view_of(tutor)["saved"] is False)
+        assert "wait safely on this computer" in str(view_of(tutor)["store"])
+        ballast.unlink()
+        wait_until(lambda: view_of(tutor)["saved"] is True, 60)
+        wait_until(lambda: [event.event_type for event in events_of(server, "Ana")] == ["deal", *["draw"] * 7])
+    finally:
+        server.stop()
+
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
-def test_kernels_do_not_outlive_a_server_that_is_killed(own_class: Callable[..., ClassServer]) -> None:
-    server = own_class("Ana")
-    tablet = server.tablet("Ana")
-    tablet.play()
-    tablet.act("draw")
-    kernels = server.kernels()
-    os.kill(server.process.pid, signal.SIGKILL)
-    server.process.wait()
-    wait_until(lambda: not any(is_kernel(kernel) for kernel in kernels))
-    assert [event.event_type for event in events_of(server, "Ana")] == ["deal", "draw"]
-    server.start()
-    back = server.tablet("Ana")
-    back.play()
-    assert back.view["stock"]["left"] == tablet.view["stock"]["left"]
-
-
-def test_joins_and_leaves_leave_no_process_behind(own_class: Callable[..., ClassServer]) -> None:
+def test_no_process_outlives_joins_and_leaves_a_closed_page_a_killed_server_or_the_end(
+    own_class: Callable[..., ClassServer],
+) -> None:
     names = ("Ana", "Ben", "Cem", "Dora")
     server = own_class(*names, options=["--away=2"])
     waiting = len(names)
@@ -220,6 +260,20 @@ def test_joins_and_leaves_leave_no_process_behind(own_class: Callable[..., Class
         if turn % 2:
             tablet.leave()  # the others just close the page
     wait_until(lambda: len(server.kernels()) == waiting)
+
+    tablet = server.tablet("Ben")
+    tablet.play()
+    tablet.act("draw")
+    kernels = server.kernels()
+    os.kill(server.process.pid, signal.SIGKILL)
+    server.process.wait()
+    wait_until(lambda: not any(is_kernel(kernel) for kernel in kernels))
+    assert [event.event_type for event in events_of(server, "Ben")] == ["deal", "draw"]
+    server.start()
+    back = server.tablet("Ben")
+    back.play()
+    assert back.view["stock"]["left"] == tablet.view["stock"]["left"]
+
     everyone = psutil.Process(server.process.pid).children(recursive=True)
     server.stop()
     assert not [one for one in everyone if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]

@@ -22,7 +22,7 @@ import websocket
 from pyramid_lab.classroom.school import School, read_secret, url_for
 from pyramid_lab.log.store import Store
 from tests.classroom.class_server import free_port, wait_until
-from tests.classroom.test_school_rights import CLASSES, event
+from tests.classroom.test_school_rights import CLASSES, event, owned_database
 from tests.log.conftest import PostgresServer
 
 pytestmark = [pytest.mark.postgres, pytest.mark.jupyterhub, pytest.mark.xdist_group("postgres")]
@@ -184,7 +184,8 @@ class HubUser:
                 printed += answer["content"]["text"]
             if answer["msg_type"] == "error":
                 raise AssertionError(answer["content"]["evalue"])
-            if answer["msg_type"] == "execute_reply":
+            # What was printed comes on another channel than the reply, but before 'idle' on its own.
+            if answer["msg_type"] == "status" and answer["content"]["execution_state"] == "idle":
                 line.close()
                 return printed
 
@@ -193,7 +194,7 @@ class HubUser:
 def hub(postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
     proxy = _proxy()
     folder = tmp_path_factory.mktemp("hub")
-    owner_url = postgres.new_database("school_of_the_hub")
+    owner_url = owned_database(postgres, "school_of_the_hub")
     with Store(owner_url, outbox=folder / "owner-outbox") as store:
         store.put_students({student: name for name, students in CLASSES.items() for student in students})
     running = Hub(folder, owner_url, proxy)

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+import psycopg
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ProgrammingError
 
 from pyramid_lab.classroom.school import School, SchoolError, password, read_secret, set_up, url_for
@@ -39,9 +41,22 @@ def event(student: str, index: int = 0) -> Event:
     )
 
 
+def owned_database(postgres: PostgresServer, name: str) -> str:
+    """A new database whose owner may make roles and is no superuser; gives the owner's URL."""
+    url = postgres.new_database(name)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f'CREATE ROLE "owner of {name}" LOGIN CREATEROLE')
+        connection.execute(f'ALTER DATABASE "{name}" OWNER TO "owner of {name}"')
+    return str(make_url(url).set(username=f"owner of {name}"))
+
+
 @pytest.fixture
-def school(postgres: PostgresServer, request: pytest.FixtureRequest, tmp_path: Path) -> School:
-    owner = postgres.new_database(request.node.name[:60])
+def owner(postgres: PostgresServer, request: pytest.FixtureRequest) -> str:
+    return owned_database(postgres, request.node.name[:40])
+
+
+@pytest.fixture
+def school(owner: str, tmp_path: Path) -> School:
     with Store(owner, outbox=tmp_path / "owner") as store:
         store.put_students({student: name for name, students in CLASSES.items() for student in students})
         return set_up(store, TUTORS, SECRET)
@@ -123,16 +138,9 @@ def test_a_tutor_reads_only_and_gives_nobody_a_class(log_of: object) -> None:
     assert [tuple(row) for row in rows] == [("t-kim", "2b")]
 
 
-def test_setting_up_again_follows_the_class_lists(
-    postgres: PostgresServer,
-    school: School,
-    log_of: object,
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
-) -> None:
+def test_setting_up_again_follows_the_class_lists(owner: str, school: School, log_of: object, tmp_path: Path) -> None:
     assert callable(log_of)
     log_of("s-two0").append(event("s-two0"))
-    owner = postgres.url(request.node.name[:60])
     with Store(owner, outbox=tmp_path / "owner") as store:
         store.put_students({"s-two0": "3a"})
         again = set_up(store, {"t-lee": ["3a"]}, SECRET)
@@ -142,12 +150,8 @@ def test_setting_up_again_follows_the_class_lists(
         log_of("t-kim").events()
 
 
-def test_what_cannot_be_set_up_is_named(
-    postgres: PostgresServer,
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
-) -> None:
-    with Store(postgres.new_database(request.node.name[:60]), outbox=tmp_path / "owner") as store:
+def test_what_cannot_be_set_up_is_named(owner: str, tmp_path: Path) -> None:
+    with Store(owner, outbox=tmp_path / "owner") as store:
         store.put_students({"s-two0": "2b"})
         with pytest.raises(SchoolError, match="no students in class '4c'"):
             set_up(store, {"t-kim": ["4c"]}, SECRET)
