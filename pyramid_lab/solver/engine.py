@@ -72,7 +72,6 @@ class _Output(ctypes.LittleEndianStructure):
     _fields_ = [
         ("length", ctypes.c_uint32),
         ("nodes", ctypes.c_uint32),
-        ("bound", ctypes.c_uint32),
         ("table", ctypes.c_uint32),
         ("line", ctypes.c_uint8 * (3 * _LONGEST)),
     ]

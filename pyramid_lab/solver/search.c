@@ -52,7 +52,6 @@ struct {
 struct {
     u32 length;
     u32 nodes;
-    u32 bound;           /* lower bound of the length from the root */
     u32 table;           /* size of the table of lost positions */
     struct { u8 kind, a, b; } line[DEPTH];  /* a, b: places, NOCARD if none */
 } output;
@@ -71,6 +70,7 @@ static u64 pile_mask[3];        /* by place */
 
 /* bit S of matchable[m]: the rows in S can all be matched in the 4 x 4 matrix m [matching] */
 static u16 matchable[65536];
+static u8 most_matched[65536]; /* size of a greatest matching of m */
 static u8 matchable_ready;
 
 typedef struct {
@@ -96,7 +96,6 @@ static u32 depth;
 static int state;
 static u8 in_pool;       /* 1: every stock card is always in reach [pool] */
 static u32 limit;        /* no line longer than this; NEVER: any length */
-static u32 next_limit;   /* the least length that a line cut off by the limit could have */
 
 /* ---- table of lost positions [table] ------------------------------------------------------------------ */
 
@@ -225,6 +224,7 @@ static void unpack(void)
             for (u32 i = 0; i < 4; i++)
                 if (s >> i & 1 && !(rows >> (s & ~(1u << i)) & 1)) ok = 0;
             rows |= ok << s;
+            if (ok && (u32)__builtin_popcount(s) > most_matched[m]) most_matched[m] = (u8)__builtin_popcount(s);
         }
         matchable[m] = (u16)rows;
     }
@@ -540,16 +540,107 @@ static int propagate(Frame *f)
 
 /* ---- lower bound of the steps to come [bound] ---------------------------------------------------------- */
 
+/* how often the card at `place` is passed by, so drawn unless it has gone, until the goal can be reached */
+static u32 passes_over(u32 place, u32 now, u32 goal)
+{
+    u32 at = place - pyramid, from = now & 63, to = goal & 63, more = (goal >> 6) - (now >> 6);
+    if (!more) return at >= from && at < to;
+    return (at >= from) + (more - 1) + (at < to);
+}
+
+/* saved[n]: draws saved at most when n cards of the set leave the stock early */
+static void savings(const Frame *f, u64 set, u32 now, u32 goal, u32 saved[9])
+{
+    u32 most[8], n = 0;
+    for (; set; set &= set - 1) {
+        u32 place = place_of[lowest(set)], times = passes_over(place, now, goal);
+        if (!input.stock_top && times && place >= f->next) times--; /* it has to be drawn to be in play */
+        u32 k = n++;
+        for (; k && most[k - 1] < times; k--) most[k] = most[k - 1];
+        most[k] = times;
+    }
+    saved[0] = 0;
+    for (u32 k = 0; k < 8; k++) saved[k + 1] = saved[k] + (k < n ? most[k] : 0);
+}
+
 static u32 bound(const Frame *f)
 {
-    u64 pyramid_left = id_pyramid & ~f->gone;
-    u32 steps = count(pyramid_left >> ALONE);
-    for (u32 g = 0; g < GROUPS; g++) {
-        u32 s = (u32)(pyramid_left >> 8 * g) & 255;
-        steps += count(s);
+    u64 left = id_used & ~f->gone, in_pyramid = left & id_pyramid, in_stock = left & ~id_pyramid;
+    u32 now = now_of(f), goal = now;
+    for (u64 s = f->goal; s; s &= s - 1)
+        if (f->when[lowest(s)] > goal) goal = f->when[lowest(s)];
+    u32 redeals = (goal >> 6) - (now >> 6), draws = 0, in_turn = input.draw == 1;
+    if (input.piles == 3) {
+        /* a draw passes over thirds of the stock that have gone already */
+        for (u32 k = now; k < goal; k++)
+            draws += (place_stock & ~f->out & ~below(f->next) & between(pyramid + 3 * k - 1, pyramid + 3 * k + 3)) != 0;
+    } else if (in_turn) {
+        for (u64 s = in_stock; s; s &= s - 1) draws += passes_over(place_of[lowest(s)], now, goal);
+    } else if (!input.stock_top) {
+        u64 undrawn = place_stock & ~f->out & ~below(f->next);
+        if (!redeals) undrawn &= below(pyramid + (goal & 63));
+        draws = (count(undrawn) + input.draw - 1) / input.draw;
     }
-    (void)0;
-    return steps / 2;
+    u32 steps = redeals + draws + count((input.win_all ? left : in_pyramid) >> ALONE);
+    u32 saved_low[9] = {0}, saved_high[9] = {0};
+    if (in_turn)
+        for (u64 s = in_stock >> ALONE; s; s &= s - 1) {
+            savings(f, s << ALONE & -(s << ALONE), now, goal, saved_low);
+            if (input.win_all) steps -= saved_low[1];
+            else if (saved_low[1] > 1) steps -= saved_low[1] - 1;
+        }
+    for (u32 g = 0; g < GROUPS; g++) {
+        u64 low = left & 15ull << 8 * g, high = left & 240ull << 8 * g;
+        if (!(low | high)) continue;
+        u32 low_pyramid = count(low & in_pyramid), high_pyramid = count(high & in_pyramid);
+        u32 low_stock = count(low) - low_pyramid, high_stock = count(high) - high_pyramid;
+        if (in_turn) {
+            savings(f, low & in_stock, now, goal, saved_low);
+            savings(f, high & in_stock, now, goal, saved_high);
+        }
+        if (input.win_all) {
+            steps += g == self_group ? (count(low) + 1) / 2 : count(low) > count(high) ? count(low) : count(high);
+            steps -= saved_low[low_stock] + saved_high[high_stock];
+            continue;
+        }
+        /* try every number of pairs inside the pyramid and inside the stock */
+        pack_edges(f, g);
+        u32 in_rows = (u32)((low & in_pyramid) >> 8 * g) & 15, in_columns = (u32)((high & in_pyramid) >> (8 * g + 4)) & 15;
+        if (g == self_group) in_columns = in_rows;
+        u32 m = 0;
+        for (u32 i = 0; i < 4; i++)
+            if (in_rows >> i & 1) m |= (by_low[g] >> 4 * i & in_columns) << 4 * i;
+        u32 inside = most_matched[m];
+        if (g == self_group) inside /= 2;
+        u32 drawn = 0;
+        for (u64 s = (low | high) & in_stock; s; s &= s - 1) drawn |= place_of[lowest(s)] < f->next;
+        u32 pair_cost = in_turn && drawn ? 1 : 2, least = 999;
+        for (u32 k = 0; k <= inside; k++) {
+            u32 from_low, from_high;
+            if (g == self_group) {
+                from_low = low_pyramid - 2 * k;
+                from_high = 0;
+            } else {
+                from_low = high_pyramid - k;
+                from_high = low_pyramid - k;
+            }
+            if (from_low > low_stock || from_high > high_stock) continue;
+            u32 discards = low_pyramid + high_pyramid - k;
+            u32 extra = 0;
+            if (in_turn && input.stock_waste)
+                extra = g == self_group ? (low_stock - from_low) / 2
+                      : low_stock - from_low < high_stock - from_high ? low_stock - from_low : high_stock - from_high;
+            for (u32 j = 0; j <= extra; j++) {
+                u32 cost = discards + j * pair_cost + 64;
+                if (g == self_group) cost -= saved_low[from_low + 2 * j];
+                else cost -= saved_low[from_low + j] + saved_high[from_high + j];
+                if (cost < least) least = cost;
+            }
+        }
+        if (least == 999) return NEVER;
+        steps = steps + least - 64;
+    }
+    return steps;
 }
 
 /* ---- the search ---------------------------------------------------------------------------------------- */
@@ -565,14 +656,29 @@ static int exchangeable(const Frame *f, u32 x, u32 z)
     return f->pass == last_pass && !input.stock_top;
 }
 
-static int any_discard(u64 in_hand)
+/* Whether two partners are in play together, in_hand being the exposed cards. */
+static int together(const Frame *f, u64 in_hand, u32 x, u32 z)
+{
+    u64 pair = BIT(x) | BIT(z);
+    if ((in_hand & pair) == pair) return 1;
+    if (!input.coverer_pairs || !(in_hand & pair) || x == z || (pair & id_pyramid) != pair) return 0;
+    u32 under = in_hand >> x & 1 ? z : x, on = x + z - under;
+    const u8 *c = cover[under];
+    if (c[0] == on) return f->gone >> c[1] & 1;
+    return c[1] == on && (f->gone >> c[0] & 1);
+}
+
+/* Whether the rules allow a discard here, forbidden ones of this search included. */
+static int any_discard(const Frame *f, u64 in_hand)
 {
     if (in_hand >> ALONE) return 1;
     for (u64 s = in_hand; s; s &= s - 1) {
         u32 x = lowest(s);
-        u64 with = in_hand & 15ull << partners(x) & ~BIT(x);
-        if (!(BIT(x) & id_pyramid) && !input.stock_waste && !input.piles_pair) with &= id_pyramid;
-        if (with) return 1;
+        for (u64 with = id_used & ~f->gone & 15ull << partners(x) & ~BIT(x); with; with &= with - 1) {
+            u32 z = lowest(with);
+            int allowed = input.stock_waste || input.piles_pair || ((BIT(x) | BIT(z)) & id_pyramid);
+            if (allowed && together(f, in_hand, x, z)) return 1;
+        }
     }
     return 0;
 }
@@ -630,14 +736,14 @@ static int child(Frame *f, u32 kind, u32 x, u32 z)
             for (u32 id = 0; id < IDS; id++) /* the clock starts again */
                 if (c->when[id] != NEVER) c->when[id] = (u16)(c->when[id] > 64 ? c->when[id] - 64 : 0);
     }
-    if (limit != NEVER && c->steps > limit) { f->cut = 1; return 0; }
+    if (c->steps > limit) {
+        f->cut = 1;
+        return 0;
+    }
     c->key = key_of(c);
     u32 i = find(c->key);
     if (keys[i] == c->key && failed[i] >= budget_of(c)) {
-        if (failed[i] != NEVER) {
-            f->cut = 1;
-            if (c->steps + failed[i] + 1u < next_limit) next_limit = c->steps + failed[i] + 1u;
-        }
+        if (failed[i] != NEVER) f->cut = 1;
         return 0;
     }
     return 1;
@@ -691,11 +797,17 @@ static void step(void)
     }
     f->fresh = 0;
 again:
+    if (limit != NEVER && f->steps + bound(f) > limit) {
+        /* the landmarks of the position before hold here too, and are to be had for nothing */
+        f->cut = 1;
+        fail();
+        return;
+    }
     if (!propagate(f)) { fail(); return; }
     if (limit != NEVER) {
-        u32 least = f->steps + bound(f);
-        if (least > limit) {
-            if (least < next_limit) next_limit = least;
+        u32 to_come = bound(f);
+        if (to_come == NEVER) { fail(); return; }
+        if (f->steps + to_come > limit) {
             f->cut = 1;
             fail();
             return;
@@ -710,12 +822,7 @@ again:
             if (z < x) continue;
             u64 pair = BIT(x) | BIT(z);
             if (f->tried[z] >> (x & 3) & 1) continue;
-            if ((in_hand & pair) != pair) {
-                if (!input.coverer_pairs || !(in_hand & pair) || x == z || (pair & id_pyramid) != pair) continue;
-                u32 under = in_hand >> x & 1 ? z : x, on = x + z - under;
-                const u8 *c = cover[under];
-                if (c[0] == on ? !(f->gone >> c[1] & 1) : c[1] != on || !(f->gone >> c[0] & 1)) continue;
-            }
+            if (!together(f, in_hand, x, z)) continue;
             if (!child(f, DISCARD, x, z)) {
                 rule_out(f, x, z);
                 ruled_out = 1;
@@ -741,8 +848,8 @@ again:
                 if (in_pool && in_pyramid == 1 && covered_by_pool(f, x)) forced = 1;
             }
             u32 ways = count(f->edge[x]) + count(f->edge[z]);
-            weight = 1 + (8 - ways) * 4 + in_pyramid;
-            if (x >= ALONE) weight = 1;
+            weight = 3 + (8 - ways) * 4 + in_pyramid;
+            if (x >= ALONE) weight = input.stock_top && place_of[x] == f->next ? 1 : 2;
             if (forced || weight > best) {
                 best = weight;
                 best_x = x;
@@ -753,7 +860,8 @@ again:
     }
     if (ruled_out && !forced) goto again;
     if (best) {
-        f->only = (u8)forced;
+        /* nothing else is left, so the stock's king may as well go as be drawn [exchange] */
+        f->only = (u8)(forced || (best == 1 && exchangeable(f, best_x, best_x)));
         f->last_a = (u8)best_x;
         f->last_b = (u8)best_z;
         child(f, DISCARD, best_x, best_z);
@@ -768,7 +876,7 @@ again:
         return;
     }
     u32 waste = waste_count(f);
-    if (f->pass < last_pass && !f->idle && waste >= 2 && (waste >= input.useful_redeal || any_discard(in_hand))
+    if (f->pass < last_pass && !f->idle && waste >= 2 && (waste >= input.useful_redeal || any_discard(f, in_hand))
         && child(f, REDEAL, NOCARD, NOCARD)) {
         push();
         return;
@@ -860,26 +968,42 @@ EXPORT(start) void start(void)
 {
     unpack();
     output.nodes = output.length = 0;
-    in_pool = !input.win_all && input.piles == 1 && input.draw == 1 && input.unlimited && !input.shortest;
+    in_pool = !input.win_all && input.piles == 1 && input.draw == 1 && input.unlimited && input.useful_redeal <= 2;
     limit = NEVER;
     table_clear();
     root();
-    state = RUNNING;
-    if (won(&stack[0])) state = WINNABLE;
+    state = won(&stack[0]) ? WINNABLE : RUNNING;
+}
+
+/* [shortest]: look again for a line no longer than `most` */
+static void start_again(u32 most)
+{
+    if (in_pool) table_clear(); /* the keys of the relaxation mean something else */
+    in_pool = 0;
+    limit = most;
+    root();
+}
+
+static void found(void)
+{
+    write_line();
+    if (input.shortest && output.length > 1) start_again(output.length - 1);
+    else state = WINNABLE;
+}
+
+static void exhausted(void)
+{
+    state = limit == NEVER ? UNWINNABLE : WINNABLE; /* nothing is shorter than the line at hand */
 }
 
 EXPORT(run) int run(u32 nodes)
 {
     for (; state == RUNNING && nodes; nodes--) {
-        if (!depth) { state = UNWINNABLE; break; }
+        if (!depth) { exhausted(); continue; }
         output.nodes++;
         step();
-        if (depth && won(&stack[depth - 1])) {
-            write_line();
-            state = WINNABLE;
-        } else if (depth >= DEPTH - 2) {
-            state = TOO_DEEP;
-        }
+        if (depth && won(&stack[depth - 1])) found();
+        else if (depth >= DEPTH - 2) state = TOO_DEEP;
     }
     output.table = 1u << table_bits;
     return state;
