@@ -24,6 +24,7 @@ LONGEST_TRY: Final = timedelta(hours=2)
 """A response time above this cannot be one child's thinking."""
 
 _SHOWN: Final = 3
+_TIME_SHAPE: Final = "____-__-__T__:__:__.___Z"
 _AHEAD: Final = timedelta(minutes=10)
 
 
@@ -141,10 +142,10 @@ def _times(store: Store, now: datetime) -> Iterator[Finding]:
     rt = [events.c.rt_ms, events.c.rt_first_ms, events.c.rt_second_ms]
     bad_rt = sa.or_(*(column < 0 for column in rt), *(column > longest for column in rt))
     parts = events.c.rt_first_ms + events.c.rt_second_ms
+    readable = events.c.t_utc.like(_TIME_SHAPE)
     with store.reading() as connection:
-        late = connection.execute(sa.select(events.c.seq).where(events.c.t_utc > ahead)).scalars().all()
-        odd_text = sa.not_(events.c.t_utc.like("____-__-__T__:__:__.___Z"))
-        unread = connection.execute(sa.select(events.c.seq).where(odd_text)).scalars().all()
+        late = connection.execute(sa.select(events.c.seq).where(readable, events.c.t_utc > ahead)).scalars().all()
+        unread = connection.execute(sa.select(events.c.seq).where(sa.not_(readable))).scalars().all()
         impossible = connection.execute(sa.select(events.c.seq).where(bad_rt)).scalars().all()
         unequal = (
             connection.execute(sa.select(events.c.seq).where(sa.func.abs(events.c.rt_ms - parts) > 50)).scalars().all()
@@ -186,7 +187,11 @@ def _games_that_go_back(connection: sa.Connection) -> list[str]:
     events = schema.events
     before = sa.func.lag(events.c.t_utc).over(partition_by=events.c.game_id, order_by=events.c.event_index)
     pairs = sa.select(events.c.game_id, events.c.t_utc, before.label("before")).subquery()
-    query = sa.select(pairs.c.game_id).where(pairs.c.t_utc < pairs.c.before).distinct()
+    query = (
+        sa.select(pairs.c.game_id)
+        .where(pairs.c.t_utc < pairs.c.before, pairs.c.t_utc.like(_TIME_SHAPE), pairs.c.before.like(_TIME_SHAPE))
+        .distinct()
+    )
     return list(connection.execute(query).scalars())
 
 

@@ -10,10 +10,11 @@ import csv
 import json
 import uuid
 import zipfile
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -234,6 +235,9 @@ def _csv_cell(name: str, value: Any) -> Any:
 def _read_csv(source: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     with source.open(encoding="utf-8-sig", newline="") as file:
         head = file.readline()
+        (last,) = deque(chain([head], file), maxlen=1)
+        if last and not last.endswith(("\n", "\r")):
+            raise ExportError(f"{source} ends in the middle of a line; is the file whole?")
         file.seek(0)
         reader = csv.reader(file, delimiter=max(",;\t", key=head.count), strict=True)
         try:
@@ -377,27 +381,29 @@ def _escaped(text: str) -> str:
     return text.replace("_x", _XLSX_ESCAPE + "x")
 
 
+def _unescaped(cell: Any) -> Any:
+    return cell.replace(_XLSX_ESCAPE + "x", "_x") if isinstance(cell, str) else cell
+
+
 def _read_xlsx(source: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     from zipfile import BadZipFile
 
     from openpyxl import load_workbook
     from openpyxl.utils.exceptions import InvalidFileException
 
-    try:
-        book = load_workbook(source, read_only=True)
-    except (BadZipFile, InvalidFileException, KeyError, OSError) as error:
-        raise ExportError(f"{source} is no Excel workbook, or not whole ({error})") from None
-    try:
+    with source.open("rb") as file:  # as a file, so that its name may end as it likes
+        try:
+            book = load_workbook(file, read_only=True)
+        except (BadZipFile, InvalidFileException, KeyError, OSError) as error:
+            raise ExportError(f"{source} is no Excel workbook, or not whole ({error})") from None
         if "events" not in book.sheetnames:
             raise ExportError(f"{source} has no sheet called events")
         lines = book["events"].iter_rows(values_only=True)
         columns = [str(name) for name in next(lines, ())]
         _need_columns(source, columns)
         for line, cells in enumerate(lines, start=2):
-            values = dict(zip(columns, cells, strict=False))
+            values = {name: _unescaped(cell) for name, cell in zip(columns, cells, strict=False)}
             yield line, {name: values.get(name) for name in FIELDS}
-    finally:
-        book.close()
 
 
 # DataShop

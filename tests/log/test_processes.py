@@ -23,7 +23,7 @@ def _processes(place: str, outbox: Path, how_many: int, count: int) -> list[tupl
     methods = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
     if "forkserver" in methods:
-        context.set_forkserver_preload(["tests.log.writing"])
+        context.set_forkserver_preload(["tests.log.writing", "psycopg"])
     started = []
     for who in range(how_many):
         mine, theirs = context.Pipe(duplex=False)
