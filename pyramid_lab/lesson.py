@@ -54,7 +54,7 @@ def play(
 
     Args:
         rules: name of a rule set, or rules; default ``classic``, or what the deal's code says.
-        deal: a seed, a code (``table-17-K``), a deal or its text; default: a random one.
+        deal: a seed, a code (``table-17-U``), a deal or its text; default: a random one.
         student: the student's pseudonym; default ``$PYRAMID_LAB_STUDENT``, else ``guest``.
         place: path or URL of the log, as for :class:`~pyramid_lab.log.store.Store`.
         resume: ``"auto"``, the id of a game to take up, or ``None`` for a new game whatever there is.

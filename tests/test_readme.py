@@ -6,9 +6,11 @@ import doctest
 import re
 from pathlib import Path
 
+import click
 import pytest
 
-from pyramid_lab.core import RULE_SETS
+from pyramid_lab.cli import cli
+from pyramid_lab.core import RULE_SETS, parse_deal_code
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -44,3 +46,22 @@ def test_the_rules_table_is_that_of_the_rule_sets() -> None:
         assert int(turned[0]) == rules.draw
         assert ("three piles" in turned) == (rules.piles == 3)
         assert redeals == str(rules.redeals)
+
+
+@pytest.mark.parametrize("words", sorted(set(re.findall(r"`pyramid-lab ([a-z -]+)", README))))
+def test_the_commands_are_there(words: str) -> None:
+    command: click.Command = cli
+    for word in words.split():
+        if word.startswith("-"):
+            assert any(word in option.opts for option in command.params) or word == "--help"
+            break
+        if not isinstance(command, click.Group):
+            break
+        found = command.get_command(click.Context(command), word)
+        assert found is not None, f"pyramid-lab has no command {word}"
+        command = found
+
+
+def test_the_deal_code_is_a_true_one() -> None:
+    (code,) = re.findall(r"--deal ([a-z]+-\d+-[A-Z])", README)
+    assert parse_deal_code(code) == ("table", 17)

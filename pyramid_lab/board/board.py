@@ -83,7 +83,7 @@ class Board(anywidget.AnyWidget):
     Args:
         rules: a rule set's name, a mapping over a base, or :class:`~pyramid_lab.core.Rules`; default ``classic``, or
             what the deal's code says.
-        deal: a :class:`~pyramid_lab.core.Deal`, a seed, a deal's code (``table-17-K``) or its text; default: a deal
+        deal: a :class:`~pyramid_lab.core.Deal`, a seed, a deal's code (``table-17-U``) or its text; default: a deal
             from a random seed.
         on_event: called with every :class:`~pyramid_lab.log.events.Event` before the next view is sent. If it raises,
             the move is not made and the child is told so.

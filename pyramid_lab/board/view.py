@@ -86,7 +86,7 @@ def sentence(text: str) -> str:
 
 
 def game_code(game: Game) -> str:
-    """How the deal is named on the board: its code (``classic-17-K``), or its seed, or that it has none."""
+    """How the deal is named on the board: its code (``classic-17-Q``), or its seed, or that it has none."""
     seed, name = game.deal.seed, game.rules.name
     if seed is None:
         return "own deal"

@@ -170,7 +170,7 @@ def _check_letter(rule_set: str, seed: int) -> str:
 
 
 def deal_code(rule_set: str, seed: int) -> str:
-    """The short code of a deal on a sheet: rule set, seed and a check letter, such as ``table-17-K``.
+    """The short code of a deal on a sheet: rule set, seed and a check letter, such as ``table-17-U``.
 
     Args:
         rule_set: the name of a rule set.

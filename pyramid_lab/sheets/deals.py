@@ -60,7 +60,7 @@ def deal_for(deal: Deal | int | str, rules: str | Rules | None = None) -> tuple[
     """Read what a tutor may give for a deal: the deal, its seed, its code, or its cards as text.
 
     Args:
-        deal: a deal, a seed, a code such as ``table-17-K``, or the cards in order.
+        deal: a deal, a seed, a code such as ``table-17-U``, or the cards in order.
         rules: a rule set or its name; ``None`` for the one in the code, or ``table`` where there is no code.
 
     Raises:
