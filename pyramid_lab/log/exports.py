@@ -168,6 +168,13 @@ def _whole_file(target: Path, overwrite: bool) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
+def _count(store: Store, choice: Choice) -> int:
+    """How many events are chosen."""
+    with store.reading() as connection:
+        query = sa.select(sa.func.count()).select_from(schema.events).where(*choice.conditions())
+        return int(connection.execute(query).scalar_one())
+
+
 def _rows(store: Store, choice: Choice, names: Names | None, progress: bool) -> Iterator[dict[str, Any]]:
     """The chosen events as plain values, with their class, lesson, local time and, if asked for, name."""
     events, sessions, students = schema.events, schema.sessions, schema.students
@@ -179,7 +186,7 @@ def _rows(store: Store, choice: Choice, names: Names | None, progress: bool) -> 
             sizes = Counter(classes.values())
             classes = {who: name for who, name in classes.items() if sizes[name] >= SMALLEST_GROUP}
         lessons = {row.session_id: row.lesson for row in connection.execute(sa.select(sessions))}
-        total = connection.execute(sa.select(sa.func.count()).select_from(events).where(*conditions)).scalar_one()
+        total = _count(store, choice)
         query = sa.select(*(events.c[name] for name in FIELDS)).where(*conditions).order_by(events.c.seq)
         result = connection.execution_options(yield_per=_BATCH).execute(query)
         for row in tqdm(result.mappings(), total=total, unit=" rows", delay=1.0, disable=not progress, leave=False):
@@ -317,6 +324,12 @@ def _write_xlsx(target: Path, rows: Iterable[Mapping[str, Any]], with_names: boo
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Font
 
+    shown = _count(store, choice)
+    if shown >= SHEET_LIMIT:
+        raise ExportError(
+            f"an Excel sheet holds {SHEET_LIMIT - 1:,} rows, and there are {shown:,}; choose a class, a student or "
+            "dates, or write a csv"
+        )
     book = Workbook(write_only=True)
 
     def cell(sheet: Any, value: Any) -> Any:
@@ -340,11 +353,6 @@ def _write_xlsx(target: Path, rows: Iterable[Mapping[str, Any]], with_names: boo
     written = 0
     for row in rows:
         written += 1
-        if written >= SHEET_LIMIT:
-            raise ExportError(
-                f"an Excel sheet holds {SHEET_LIMIT - 1:,} rows, and there are more; choose a class, a student or "
-                "dates, or write a csv"
-            )
         local = row["t_local"] and datetime.fromisoformat(row["t_local"])
         sheet.append([local if name == "t_local" else cell(sheet, row[name]) for name in columns])
     for title, frame in _summaries(store, choice, with_names).items():

@@ -15,6 +15,9 @@ from tests.log.made_events import START, made_event
 NOW = START + timedelta(days=1)
 
 
+NEGATIVE = "UPDATE events SET rt_ms = -4, rt_first_ms = NULL WHERE event_index = 1"
+
+
 def change(statement: str) -> Callable[[Store], None]:
     def done(store: Store) -> None:
         with store.transaction() as connection:
@@ -35,12 +38,7 @@ def test_a_sound_log(filled: Store) -> None:
         (change("UPDATE events SET t_utc = '2027-01-01T00:00:00.000Z' WHERE event_type = 'end'"), "time", "warning", 3),
         (change("UPDATE events SET t_utc = '2026-03-01T00:00:00.000Z' WHERE event_index = 3"), "time", "warning", 3),
         (change("UPDATE events SET t_utc = 'noon' WHERE event_index = 6"), "time", "error", 3),
-        (
-            change("UPDATE events SET rt_ms = -4, rt_first_ms = NULL WHERE event_index = 1"),
-            "response_time",
-            "warning",
-            3,
-        ),
+        (change(NEGATIVE), "response_time", "warning", 3),
         (change("UPDATE events SET rt_ms = 9000000 WHERE event_index = 1"), "response_time", "warning", 3),
         (change("UPDATE events SET rt_ms = 4000 WHERE seq = 2"), "response_time", "warning", 1),
         (change("UPDATE events SET deal = '6d 5h' WHERE seq = 1"), "deal", "error", 1),
