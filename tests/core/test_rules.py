@@ -75,7 +75,7 @@ def test_a_change_lays_over_its_base() -> None:
     ("values", "said"),
     [
         ({"redeal": 1}, "unknown rule 'redeal' (did you mean 'redeals'?)"),
-        ({"scoring": {"cards": 1}}, "unknown rule 'scoring.cards' (did you mean 'card'?)"),
+        ({"scoring": {"cards": 1}}, "unknown rule 'scoring.cards' (did you mean 'scoring.card'?)"),
         ({"rows": 2}, "rows is a whole number from 3 to 7, not 2"),
         ({"rows": 8}, "rows is a whole number from 3 to 7, not 8"),
         ({"rows": 4.0}, "rows is a whole number"),
@@ -95,7 +95,7 @@ def test_a_change_lays_over_its_base() -> None:
         ({"scoring": {"card": "5"}}, "scoring.card is a whole number"),
         ({"scoring": {"clear": 100}}, "scoring.clear is a list of whole numbers"),
         ({"scoring": {"clear": [1.5]}}, "each number of scoring.clear"),
-        ({"scoring": {"row_bonus": [1, 2]}}, "scoring.row_bonus has 7 numbers"),
+        ({"scoring": {"row_bonus": [1, 2]}}, "scoring.row_bonus needs 7 numbers"),
         ({"piles": 3}, "piles = 3 needs draw = 3"),
         ({"piles": 3, "draw": 3, "redeals": 1}, "piles = 3 needs redeals = 0"),
         ({"piles": 3, "draw": 3, "stock_top_in_play": True}, "piles = 3 does not go with stock_top_in_play"),
