@@ -39,7 +39,7 @@ HEAVY = {
     "anywidget": {"board"},
     "ipywidgets": {"lesson", "lesson_review", "course", "picker"},
     "sqlalchemy": {"log", "classroom"},
-    "statsmodels": {"insight"},
+    "statsmodels": {"insight", "solver"},
     "scipy": {"insight"},
     "typst": {"sheets", "insight"},
     "wasmtime": {"solver"},

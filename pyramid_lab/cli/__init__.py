@@ -14,6 +14,8 @@ import click
 COMMANDS: dict[str, str] = {
     "deal": "pyramid_lab.cli.game:deal",
     "replay": "pyramid_lab.cli.game:replay",
+    "solve": "pyramid_lab.cli.solve:solve",
+    "odds": "pyramid_lab.cli.solve:odds",
     "print": "pyramid_lab.cli.sheets:print_group",
     "class": "pyramid_lab.cli.classroom:class_",
     "merge": "pyramid_lab.cli.classroom:merge",

@@ -6,12 +6,14 @@ import csv
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from multiprocessing.pool import ThreadPool
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 import click
 
 if TYPE_CHECKING:
     from pyramid_lab.core import Rules
+    from pyramid_lab.solver.odds import Count
 
 _COLUMNS = ("deal", "deck")
 _CHUNK = 8
@@ -153,3 +155,102 @@ def solve(
     with ThreadPool(jobs) as pool:
         for row in pool.imap(_solve_one, tasks, chunksize=_CHUNK):
             output.writerow(row)
+
+
+_FIELDS = ("rules", "first", "last", "won", "lost", "unknown")
+
+
+def _earlier(path: Path, mark: str) -> list[Count]:
+    """The counts in a file of an earlier run under the same rules; a last line cut short by a crash is left out."""
+    from pyramid_lab.solver.odds import Count
+
+    if not path.exists():
+        return []
+    found = []
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        if reader.fieldnames is not None and tuple(reader.fieldnames) != _FIELDS:
+            raise click.ClickException(f"{path} is no file of odds: its columns are not {', '.join(_FIELDS)}")
+        for row in reader:
+            if row["unknown"] in (None, ""):
+                continue
+            if row["rules"] != mark:
+                raise click.ClickException(
+                    f"{path}, line {reader.line_num}: counted under other rules ({row['rules']}); name another file"
+                )
+            found.append(Count(*(int(row[name]) for name in _FIELDS[1:])))
+    return found
+
+
+@click.command()
+@click.option("--rules", "name", required=True, metavar="NAME", help="The rule set: classic, one-pass, cardems ...")
+@click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="FIELD=VALUE",
+    help="Change one rule, such as redeals=1 or win=all; may be given again.",
+)
+@click.option("--deals", type=click.IntRange(min=1), default=1000, show_default=True, help="How many deals.")
+@click.option("--start", type=click.IntRange(min=0), default=0, show_default=True, help="The first seed.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes to use. Without it: all cores.")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Keep the counts in this CSV file, and go on from what it holds.",
+)
+def odds(name: str, overrides: tuple[str, ...], deals: int, start: int, jobs: int | None, out: Path | None) -> None:
+    """Estimate which share of all deals can be won, with a 95 % interval.
+
+    Counts the deals of so many seeds. Writes CSV with the columns rules, deals, winnable, unknown, share, low, high.
+    With --out the counts are kept as they come: after Ctrl-C the same command goes on where it stopped.
+    """
+    from tqdm import tqdm
+
+    from pyramid_lab.solver import odds as counting
+
+    rules = rules_from(name, overrides)
+    mark = _mark(rules)
+    done = _earlier(out, mark) if out else []
+    wanted = set(counting.chunks(start, deals))
+    done = [one for one in done if (one.first, one.last) in wanted]
+    stretches = counting.chunks(start, deals, done)
+    finished = sum(one.last + 1 - one.first for one in done)
+    file = None
+    if out:
+        before = out.read_bytes() if out.exists() else b""
+        file = out.open("a", encoding="utf-8", newline="")
+        writer = csv.writer(file, lineterminator="\n")
+        if not before:
+            writer.writerow(_FIELDS)
+        elif not before.endswith(b"\n"):
+            file.write("\n")  # a crash has cut the last line short
+    try:
+        with tqdm(total=deals, initial=finished, unit=" deals", disable=None) as bar:
+            for one in counting.counts(rules, stretches, jobs=jobs):
+                done.append(one)
+                if file:
+                    writer.writerow([mark, one.first, one.last, one.won, one.lost, one.unknown])
+                    file.flush()
+                bar.update(one.last + 1 - one.first)
+    except KeyboardInterrupt:
+        kept = f"; {out} holds what is counted, the same command goes on" if out else "; with --out it could go on"
+        raise click.ClickException(f"stopped after {sum(o.last + 1 - o.first for o in done)} deals{kept}") from None
+    finally:
+        if file:
+            file.close()
+    found = counting.odds(done)
+    output = csv.writer(click.open_file("-", "w", encoding="utf-8"), lineterminator="\n")
+    output.writerow(["rules", "deals", "winnable", "unknown", "share", "low", "high"])
+    shares = [f"{value:.5f}" for value in (found.share, found.low, found.high)]
+    output.writerow([mark, found.deals, found.won, found.unknown, *shares])
+
+
+def _mark(rules: Rules) -> str:
+    """The fields that decide which deals can be won, in one line."""
+    fields = (
+        "rows target draw piles redeals stock_top_in_play stock_waste_pair piles_pair coverer_pairs win useful_redeal"
+    )
+    values = rules.to_dict()
+    return " ".join(f"{field}={values[field]}" for field in fields.split())

@@ -1,5 +1,23 @@
-"""The solver: exact answers about deals and positions, for every rule set."""
+"""The solver: exact answers about deals and positions, for every rule set. How it works: docs/solver.md."""
 
+from pyramid_lab.solver.advice import Answers, BestMove, best_move, is_dead
 from pyramid_lab.solver.answer import Answer, Unknown, Unwinnable, Winnable, solve
+from pyramid_lab.solver.deals import CertifiedDeal, Difficulty, careful_play, difficulty, facts_of, find_deals
 
-__all__ = ["Answer", "Unknown", "Unwinnable", "Winnable", "solve"]
+__all__ = [
+    "Answer",
+    "Answers",
+    "BestMove",
+    "CertifiedDeal",
+    "Difficulty",
+    "Unknown",
+    "Unwinnable",
+    "Winnable",
+    "best_move",
+    "careful_play",
+    "difficulty",
+    "facts_of",
+    "find_deals",
+    "is_dead",
+    "solve",
+]

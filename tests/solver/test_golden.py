@@ -21,6 +21,8 @@ RULES = {
     "D3": rule_set("three-pile"),
 }
 
+SHORTEST = {"B": 50, "A2": 20, "A0": 50, "C": 15, "D3": 40}  # deals, so that all takes seconds
+
 
 def rows(name: str) -> list[dict[str, str]]:
     with (DATA / name).open(encoding="utf-8", newline="") as file:
@@ -53,6 +55,27 @@ def test_500_microsoft_decks_are_decided_right() -> None:
         assert isinstance(answer, Winnable if row["solvable"] == "1" else Unwinnable), row["deal_id"]
         if isinstance(answer, Winnable):
             assert won_by(answer, rules, deal), row["deal_id"]
+
+
+@pytest.mark.parametrize("name", ["B", "A2", "A0", "C", "D3"])
+def test_shortest_lines_have_the_proved_number_of_steps(name: str) -> None:
+    rules = RULES[name]
+    proved = [row for row in rows("six_rule_sets.csv") if row[f"steps_{name}"]]
+    for row in proved[:: max(1, len(proved) // SHORTEST[name])]:
+        deal = Deal.from_text(row["deal"])
+        answer = solve(Position.start(rules, deal), shortest=True)
+        assert isinstance(answer, Winnable)
+        assert won_by(answer, rules, deal)
+        assert len(answer.line) == int(row[f"steps_{name}"]), row["deal"]
+
+
+def test_shortest_lines_of_the_microsoft_decks() -> None:
+    rules = rule_set("microsoft")
+    for row in rows("microsoft_decks.csv")[::10]:
+        deal = Deal.from_text(row["deck"])
+        answer = solve(Position.start(rules, deal), shortest=True)
+        steps = str(len(answer.line)) if isinstance(answer, Winnable) else ""
+        assert steps == row["optimal_steps"], row["deal_id"]
 
 
 def test_a_dead_waste_card_still_lies_on_the_one_below() -> None:
