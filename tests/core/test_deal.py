@@ -75,6 +75,31 @@ def test_a_seed_gives_the_documented_shuffle(seed: int, target: int) -> None:
     assert set(deal) == set(pack(target))
 
 
+def seed_before(number: int) -> int:
+    """The seed whose first number is ``number``: each step of the generator turned round."""
+
+    def unshift(mixed: int, shift: int) -> int:
+        value = mixed
+        for _ in range(64 // shift):
+            value = mixed ^ value >> shift
+        return value
+
+    state = unshift(number, 31) * pow(0x94D049BB133111EB, -1, SIXTY_FOUR_BITS) % SIXTY_FOUR_BITS
+    state = unshift(state, 27) * pow(0xBF58476D1CE4E5B9, -1, SIXTY_FOUR_BITS) % SIXTY_FOUR_BITS
+    return (unshift(state, 30) - 0x9E3779B97F4A7C15) % SIXTY_FOUR_BITS
+
+
+# 2**64 = 52 x n + 16: of the numbers drawn for the first place, the sixteen largest are thrown away.
+@pytest.mark.parametrize("below_the_end", [1, 16, 17])
+def test_a_number_from_the_uneven_end_is_drawn_again(below_the_end: int) -> None:
+    seed = seed_before(SIXTY_FOUR_BITS - below_the_end)
+    first, second = islice(splitmix64(seed), 2)
+    assert first == SIXTY_FOUR_BITS - below_the_end
+    used = second if below_the_end <= 16 else first
+    assert Deal.from_seed(seed)[51] == pack()[used % 52]
+    assert Deal.from_seed(seed).text == slow_shuffle(seed, 13)
+
+
 @pytest.mark.parametrize("seed", [-1, SIXTY_FOUR_BITS, 1.5, "7", True, None])
 def test_a_seed_that_is_no_seed(seed: object) -> None:
     with pytest.raises(InvalidDealError, match="a seed is a whole number from 0"):
