@@ -8,10 +8,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from pyramid_lab.core import DRAW, REDEAL, Deal, Move, Outcome, Position
-from pyramid_lab.solver.engine import NO_CARD, RawStep, Status, Step, check_position, lent_search
+from pyramid_lab.solver.engine import NO_CARD, Status, Step, check_position, lent_search
 
 SLICE: Final = 2000
 """Nodes between two looks at the clock and at ``cancel``: a few milliseconds."""
+
+# Plain numbers: comparing with the members of an enumeration would take longer than many a search.
+_DRAW: Final = int(Step.DRAW)
+_REDEAL: Final = int(Step.REDEAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +102,17 @@ def solve(
                 return Unknown("size")
 
 
-def moves_of(deal: Deal, line: list[RawStep]) -> tuple[Move, ...]:
+def moves_of(deal: Deal, line: bytes) -> tuple[Move, ...]:
     """The moves of a line that the search gave."""
     cards = deal.cards
     moves = []
-    for step in line:
-        if step.kind is Step.DRAW:
+    for kind, first, second in zip(line[::3], line[1::3], line[2::3], strict=True):
+        if kind == _DRAW:
             moves.append(DRAW)
-        elif step.kind is Step.REDEAL:
+        elif kind == _REDEAL:
             moves.append(REDEAL)
-        elif step.second == NO_CARD:
-            moves.append(Move.discard(cards[step.first]))
+        elif second == NO_CARD:
+            moves.append(Move.discard(cards[first]))
         else:
-            moves.append(Move.discard(cards[step.first], cards[step.second]))
+            moves.append(Move.discard(cards[first], cards[second]))
     return tuple(moves)

@@ -10,7 +10,6 @@ import ctypes
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from importlib.resources import files
@@ -36,6 +35,9 @@ class Status(IntEnum):
     WINNABLE = 1
     UNWINNABLE = 2
     TOO_DEEP = 3
+
+
+_STATUS: Final = tuple(Status)
 
 
 class Step(IntEnum):
@@ -64,6 +66,7 @@ class _Input(ctypes.LittleEndianStructure):
         ("win_all", ctypes.c_uint8),
         ("next", ctypes.c_uint8),
         ("shortest", ctypes.c_uint8),
+        ("fresh", ctypes.c_uint8),
         ("gone", ctypes.c_uint8 * _CARDS),
     ]
 
@@ -75,15 +78,6 @@ class _Output(ctypes.LittleEndianStructure):
         ("table", ctypes.c_uint32),
         ("line", ctypes.c_uint8 * (3 * _LONGEST)),
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class RawStep:
-    """A move as the search gives it: deal indices, :data:`NO_CARD` for none."""
-
-    kind: Step
-    first: int
-    second: int
 
 
 @cache
@@ -105,7 +99,7 @@ class Search:
         self._store = wasmtime.Store(engine)
         self._store.set_limits(memory_size=_MEMORY_LIMIT)
         exports: Any = wasmtime.Instance(self._store, module, []).exports(self._store)
-        self._start, self._run = exports["start"], exports["run"]
+        self._run = exports["run"]
         self._memory = cast(wasmtime.Memory, exports["memory"])
         # The memory never grows, so its address holds for the life of the instance.
         base = ctypes.addressof(self._memory.data_ptr(self._store).contents)
@@ -116,15 +110,15 @@ class Search:
         """Set the question: a position that exists, and whether the line has to be a shortest one."""
         self._put_rules(position.rules)
         put = self._input
-        for place, card in enumerate(position.deal.cards):
-            put.rank[place] = card.rank
-            put.gone[place] = position.gone >> place & 1
+        size = position.rules.pack_size
+        put.rank[:size] = [card.rank for card in position.deal.cards]
+        put.gone[:size] = [position.gone >> place & 1 for place in range(size)]
         left = position.redeals_left
         put.unlimited = left == UNLIMITED
         put.redeals = 0 if left == UNLIMITED else min(left, MOST_PASSES)
         put.next = position.next
         put.shortest = shortest
-        self._start(self._store)
+        put.fresh = True
 
     def _put_rules(self, rules: Rules) -> None:
         put = self._input
@@ -137,7 +131,8 @@ class Search:
 
     def run(self, nodes: int) -> Status:
         """Search on, at most so many nodes."""
-        return Status(self._run(self._store, nodes))
+        status: int = self._run(self._store, nodes)
+        return _STATUS[status]
 
     @property
     def nodes(self) -> int:
@@ -149,10 +144,9 @@ class Search:
         """Bytes of the instance's memory; it never grows."""
         return int(self._memory.data_len(self._store))
 
-    def line(self) -> list[RawStep]:
-        """The winning line, once there is one."""
-        raw = bytes(self._output.line[: 3 * self._output.length])
-        return [RawStep(Step(raw[at]), raw[at + 1], raw[at + 2]) for at in range(0, len(raw), 3)]
+    def line(self) -> bytes:
+        """The winning line, once there is one: three bytes a move, its :class:`Step` and two deal indices."""
+        return ctypes.string_at(ctypes.addressof(self._output.line), 3 * self._output.length)
 
 
 _free: list[Search] = []

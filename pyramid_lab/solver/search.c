@@ -4,7 +4,7 @@
  * growing hash table. docs/solver.md explains the method and argues why every pruning is sound; the names of
  * its sections stand in brackets below, e.g. [landmarks].
  *
- * The host fills `input`, calls start(), then run(nodes) again and again until the answer is not RUNNING, and
+ * The host fills `input`, `fresh` included, calls run(nodes) again and again until the answer is not RUNNING, and
  * reads `output`. All state lives in static memory, so a search can be left at any slice.
  *
  * Two ways to number the cards:
@@ -46,6 +46,7 @@ struct {
     u8 unlimited, stock_top, stock_waste, piles_pair, coverer_pairs, win_all;
     u8 next;             /* place of the next stock card, = cards if the stock is empty */
     u8 shortest;
+    u8 fresh;            /* 1: this is a new question */
     u8 gone[IDS];        /* by place */
 } input;
 
@@ -266,19 +267,18 @@ static u64 exposed(const Frame *f)
 
 /* The position as an exact number: equal for two positions only if the same moves, rank by rank, are possible in both
  * [keys]. */
-static u64 key_of(const Frame *f)
+static u64 key_of(u64 out, u32 next, u32 pass)
 {
-    u64 pyramid_out = f->out & below(pyramid);
-    if (in_pool || input.piles == 3) return f->out | (u64)f->next << 52 | 1ull << 63;
+    if (in_pool || input.piles == 3) return out | (u64)next << 52 | 1ull << 63;
     u64 set = 0;
     u32 at = pyramid;
-    for (u64 left = place_stock & ~f->out; left; left &= left - 1) {
+    for (u64 left = place_stock & ~out; left; left &= left - 1) {
         u32 rank = input.rank[lowest(left)];
         while (input.rank[at] != rank) at++;
         set |= BIT(at++);
     }
-    u32 waste = count(place_stock & ~f->out & below(f->next));
-    return pyramid_out | set | (u64)waste << 52 | (u64)(input.unlimited ? 63 : f->pass + 1) << 58;
+    u32 waste = count(place_stock & ~out & below(next));
+    return (out & below(pyramid)) | set | (u64)waste << 52 | (u64)(input.unlimited ? 63 : pass + 1) << 58;
 }
 
 /* ---- landmarks ---------------------------------------------------------------------------------------- */
@@ -709,9 +709,41 @@ static int won(const Frame *f) { return !((input.win_all ? id_used : id_pyramid)
 
 static u32 budget_of(const Frame *f) { return limit == NEVER ? NEVER : limit - f->steps; }
 
-/* Puts a child on the stack, not yet counted; 0: it is known to be lost. */
-static int child(Frame *f, u32 kind, u32 x, u32 z)
+/* Whether the position with this key, one step from f, is known to fail. */
+static int is_lost(Frame *f, u64 key)
 {
+    if (f->steps + 1u > limit) {
+        f->cut = 1;
+        return 1;
+    }
+    u32 i = find(key);
+    if (keys[i] != key || failed[i] < (limit == NEVER ? NEVER : limit - f->steps - 1)) return 0;
+    if (failed[i] != NEVER) f->cut = 1;
+    return 1;
+}
+
+static int is_lost_after(Frame *f, u32 x, u32 z)
+{
+    u64 out = f->out | BIT(place_of[x]) | BIT(place_of[z]);
+    return is_lost(f, key_of(out, in_pool ? f->next : next_from(f->next, out), f->pass));
+}
+
+/* Puts the child on the stack, unless it is known to be lost: then 0. */
+static int push(Frame *f, u32 kind, u32 x, u32 z)
+{
+    u32 next = f->next, pass = f->pass;
+    if (kind == DRAW) {
+        if (input.piles == 3) {
+            u32 at = pyramid + ((next - pyramid) / 3 + 1) * 3;
+            next = next_from(at < cards ? at : cards, f->out);
+        } else {
+            for (u32 k = 0; k < input.draw && next < cards; k++) next = next_from(next + 1, f->out);
+        }
+    } else if (kind == REDEAL) {
+        next = next_from(pyramid, f->out);
+        if (!input.unlimited) pass++;
+    }
+    if (kind != DISCARD && is_lost(f, key_of(f->out, next, pass))) return 0;
     Frame *c = f + 1;
     *c = *f;
     c->kind = (u8)kind;
@@ -719,40 +751,19 @@ static int child(Frame *f, u32 kind, u32 x, u32 z)
     c->b = (u8)z;
     c->steps++;
     c->fresh = 1;
-    if (kind == DISCARD) {
-        take(c, x, z);
-    } else if (kind == DRAW) {
-        if (input.piles == 3) {
-            u32 at = pyramid + ((f->next - pyramid) / 3 + 1) * 3;
-            c->next = (u8)next_from(at < cards ? at : cards, f->out);
-        } else {
-            for (u32 k = 0; k < input.draw && c->next < cards; k++) c->next = (u8)next_from(c->next + 1u, f->out);
-        }
-    } else {
-        c->next = (u8)next_from(pyramid, f->out);
+    c->next = (u8)next;
+    c->pass = (u8)pass;
+    for (u32 id = 0; id < IDS; id++) c->tried[id] = 0;
+    if (kind == DISCARD) take(c, x, z);
+    if (kind == REDEAL) {
         c->idle = 1;
-        if (!input.unlimited) c->pass++;
-        else
+        if (input.unlimited)
             for (u32 id = 0; id < IDS; id++) /* the clock starts again */
                 if (c->when[id] != NEVER) c->when[id] = (u16)(c->when[id] > 64 ? c->when[id] - 64 : 0);
     }
-    if (c->steps > limit) {
-        f->cut = 1;
-        return 0;
-    }
-    c->key = key_of(c);
-    u32 i = find(c->key);
-    if (keys[i] == c->key && failed[i] >= budget_of(c)) {
-        if (failed[i] != NEVER) f->cut = 1;
-        return 0;
-    }
-    return 1;
-}
-
-static void push(void)
-{
-    for (u32 id = 0; id < IDS; id++) stack[depth].tried[id] = 0;
+    c->key = key_of(c->out, c->next, c->pass);
     depth++;
+    return 1;
 }
 
 static void fail(void)
@@ -788,12 +799,44 @@ static int covered_by_pool(const Frame *f, u32 x)
         && own != other;
 }
 
+/* A discard that can be made at once, whatever else there is: a card alone in the pyramid [exchange], or a card whose
+ * ranks the stock covers on both sides [pool]. */
+static int free_discard(const Frame *f, u64 in_hand, u32 *x, u32 *z)
+{
+    u64 open = in_hand & id_pyramid;
+    u64 alone = open >> ALONE << ALONE;
+    if (alone && exchangeable(f, lowest(alone), lowest(alone))) {
+        *x = *z = lowest(alone);
+        return 1;
+    }
+    if (!in_pool) return 0;
+    for (; open; open &= open - 1) {
+        u32 id = lowest(open), first = partners(id);
+        u64 with = in_hand & ~id_pyramid & (u64)f->edge[id] << first;
+        if (with && covered_by_pool(f, id)) {
+            *x = id;
+            *z = lowest(with);
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static void step(void)
 {
     Frame *f = &stack[depth - 1];
     if (!f->fresh) {
         if (f->only) { fail(); return; }
         rule_out(f, f->last_a, f->last_b);
+    }
+    u64 in_hand = exposed(f);
+    u32 x, z;
+    if (f->fresh && free_discard(f, in_hand, &x, &z)) {
+        f->fresh = 0;
+        f->only = 1;
+        if (is_lost_after(f, x, z)) fail();
+        else push(f, DISCARD, x, z);
+        return;
     }
     f->fresh = 0;
 again:
@@ -813,7 +856,6 @@ again:
             return;
         }
     }
-    u64 in_hand = exposed(f);
     u32 best = 0, best_x = 0, best_z = 0, forced = 0, ruled_out = 0;
     for (u64 s = id_used & ~f->gone; s && !forced; s &= s - 1) {
         u32 x = lowest(s), first = partners(x);
@@ -823,7 +865,7 @@ again:
             u64 pair = BIT(x) | BIT(z);
             if (f->tried[z] >> (x & 3) & 1) continue;
             if (!together(f, in_hand, x, z)) continue;
-            if (!child(f, DISCARD, x, z)) {
+            if (is_lost_after(f, x, z)) {
                 rule_out(f, x, z);
                 ruled_out = 1;
                 continue;
@@ -831,7 +873,7 @@ again:
             u32 in_pyramid = count(pair & id_pyramid), weight;
             if (exchangeable(f, x, z)) {
                 if (x >= ALONE) {
-                    forced = limit == NEVER || (pair & f->goal);
+                    forced = limit == NEVER || (pair & f->goal) != 0;
                 } else if (pair & f->goal) {
                     u32 g = x >> 3;
                     pack_edges(f, g);
@@ -845,7 +887,6 @@ again:
                     }
                     forced = !matches(f->goal, g, low, high);
                 }
-                if (in_pool && in_pyramid == 1 && covered_by_pool(f, x)) forced = 1;
             }
             u32 ways = count(f->edge[x]) + count(f->edge[z]);
             weight = 3 + (8 - ways) * 4 + in_pyramid;
@@ -864,24 +905,18 @@ again:
         f->only = (u8)(forced || (best == 1 && exchangeable(f, best_x, best_x)));
         f->last_a = (u8)best_x;
         f->last_b = (u8)best_z;
-        child(f, DISCARD, best_x, best_z);
-        push();
+        push(f, DISCARD, best_x, best_z);
         return;
     }
     f->only = 1;
-    if (in_pool) { fail(); return; }
-    if (f->next < cards) {
-        if (!child(f, DRAW, NOCARD, NOCARD)) { fail(); return; }
-        push();
+    if (!in_pool && f->next < cards) {
+        if (!push(f, DRAW, NOCARD, NOCARD)) fail();
         return;
     }
     u32 waste = waste_count(f);
-    if (f->pass < last_pass && !f->idle && waste >= 2 && (waste >= input.useful_redeal || any_discard(f, in_hand))
-        && child(f, REDEAL, NOCARD, NOCARD)) {
-        push();
-        return;
-    }
-    fail();
+    if (in_pool || f->pass >= last_pass || f->idle || waste < 2
+        || (waste < input.useful_redeal && !any_discard(f, in_hand)) || !push(f, REDEAL, NOCARD, NOCARD))
+        fail();
 }
 
 static void put(u32 kind, u32 a, u32 b)
@@ -960,11 +995,11 @@ static void root(void)
             f->edge[x] |= (u8)(1u << k);
         }
     }
-    f->key = key_of(f);
+    f->key = key_of(f->out, f->next, f->pass);
     depth = 1;
 }
 
-EXPORT(start) void start(void)
+static void start(void)
 {
     unpack();
     output.nodes = output.length = 0;
@@ -998,6 +1033,10 @@ static void exhausted(void)
 
 EXPORT(run) int run(u32 nodes)
 {
+    if (input.fresh) {
+        input.fresh = 0;
+        start();
+    }
     for (; state == RUNNING && nodes; nodes--) {
         if (!depth) { exhausted(); continue; }
         output.nodes++;
