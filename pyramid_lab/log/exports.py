@@ -244,7 +244,9 @@ def _read_csv(source: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         head = file.readline()
         (last,) = deque(chain([head], file), maxlen=1)
         if last and not last.endswith(("\n", "\r")):
-            raise ExportError(f"{source} ends in the middle of a line; is the file whole?")
+            raise ExportError(
+                f"{source} ends in the middle of a line; is the file whole? If so, add a line break at its end"
+            )
         file.seek(0)
         reader = csv.reader(file, delimiter=max(",;\t", key=head.count), strict=True)
         try:

@@ -11,7 +11,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -130,6 +130,12 @@ class Outbox:
 
     def refuse(self, row: Waiting, reason: str) -> None:
         """Set a row aside that the database will never take, so that it does not hold up the others."""
+        with self._lock:
+            left = [one for one in self._memory if (one.kind, one.key) != (row.kind, row.key)]
+            if len(left) < len(self._memory):
+                self._memory = left
+                self._refused.append(replace(row, refused=reason))
+                return
         with self._open() as connection:
             connection.execute("UPDATE waiting SET refused = ? WHERE kind = ? AND key = ?", (reason, row.kind, row.key))
 

@@ -357,6 +357,21 @@ def test_a_row_that_the_database_refuses_does_not_hold_up_the_others(store: Stor
     assert [row.refused for row in store.waiting(refused=True)] == ["not your class"]
 
 
+def test_a_refused_row_that_is_only_in_memory_is_set_aside_too(place: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    with Store(place, outbox=tmp_path / "file" / "outbox.sqlite3", retry_s=1000) as store:
+        with store.transaction() as connection:
+            connection.exec_driver_sql(
+                "CREATE TRIGGER no_ben BEFORE INSERT ON events WHEN NEW.student_id = 's-ben' "
+                "BEGIN SELECT RAISE(ABORT, 'not your class'); END"
+            )
+        assert store.append(made_event(0, student_id="s-ben"))
+        assert store.append(made_event(1))
+        assert store.flush().reason == "refused"
+        assert [row.key for row in store.waiting(refused=True)] == [made_event(0).event_id]
+    assert rows(place) == [1]
+
+
 # Erasing, keeping for a time, copying
 
 

@@ -1,0 +1,193 @@
+"""The commands that keep the log, as a tutor types them."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pyramid_lab.cli import cli
+from pyramid_lab.log.exports import read_events
+from pyramid_lab.log.names import Names
+from pyramid_lab.log.store import Store
+from tests.log.made_events import made_event
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(place: Path) -> Run:
+    def command(*words: str, answer: str | None = None, store: str | None = None) -> Result:
+        return CliRunner().invoke(cli, [*words, "--store", store or str(place)], input=answer)
+
+    return command
+
+
+@pytest.fixture
+def played(place: Path) -> Path:
+    """A log in which Ali and =Bo have played a game each."""
+    with Store(place) as store:
+        names = Names.of(store)
+        for name, class_name in (("Ali", "3a"), ("=Bo", "3b"), ("Ali", "3b")):
+            person = names.add(store, name, class_name=class_name, roster_id=None)
+            store.open_session(person.student_id, session_id=f"sit-{person.student_id}", lesson="01")
+            for index, kind in enumerate(("deal", "attempt", "end")):
+                store.append(
+                    made_event(
+                        index,
+                        kind,
+                        student_id=person.student_id,
+                        game_id=f"game-{person.student_id}",
+                        session_id=f"sit-{person.student_id}",
+                        outcome={"attempt": "correct", "end": "won"}.get(kind),
+                    )
+                )
+    return place
+
+
+def people(place: Path) -> list[str]:
+    with Store(place) as store:
+        return [person.name for person in Names.of(store).people()]
+
+
+def events(place: Path) -> int:
+    with Store(place) as store:
+        return len(store.events())
+
+
+def test_students_are_added_imported_and_listed(run: Run, place: Path, tmp_path: Path) -> None:
+    assert "No students yet" in run("student", "list").output
+    added = run("student", "add", "Zoë O'Neill", "--class", "3a", "--id", "007")
+    assert re.search(r"Zoë O'Neill is s-\w{10}\. Names are in .*names\.sqlite3", added.output)
+    roster = tmp_path / "roster.csv"
+    roster.write_bytes('name;class\n"Ali\nV.";3a\n=1+1;3b\n'.encode("utf-8-sig"))
+    assert "2 new, 0 changed, 0 unchanged" in run("student", "import", str(roster)).output
+    assert "0 new, 0 changed, 2 unchanged" in run("student", "import", str(roster)).output
+    listed = run("student", "list", "--class", "3a").output.splitlines()
+    assert len(listed) == 2
+    assert listed[0].endswith("007")
+    assert "Ali V." in listed[1]
+    again = tmp_path / "again.csv"
+    again.write_text(run("student", "list", "--csv").output, encoding="utf-8")
+    assert "0 new, 0 changed, 3 unchanged" in run("student", "import", str(again)).output
+    assert people(place) == ["Zoë O'Neill", "Ali\nV.", "=1+1"]
+
+
+def test_a_wrong_roster_is_named_and_nothing_is_written(run: Run, place: Path, tmp_path: Path) -> None:
+    roster = tmp_path / "roster.csv"
+    roster.write_text("name,class\nAli,3a\n,3b\n", encoding="utf-8")
+    result = run("student", "import", str(roster))
+    assert result.exit_code == 1
+    assert "line 3: the name is empty" in result.output
+    assert not place.exists()
+
+
+def test_erasing_asks_first(run: Run, played: Path) -> None:
+    twice = run("student", "erase", "Ali", "--yes")
+    assert twice.exit_code == 1
+    assert "2 students are called Ali" in twice.output
+    refused = run("student", "erase", "Ali", "--class", "3a", answer="n\n")
+    assert refused.exit_code == 1
+    assert events(played) == 9
+    done = run("student", "erase", "Ali", "--class", "3a", answer="y\n")
+    assert "Ali is erased: 3 events in 1 games." in done.output
+    assert people(played) == ["=Bo", "Ali"]
+    assert events(played) == 6
+    assert "nobody is called Zoe" in run("student", "erase", "Zoe", "--yes").output
+
+
+def test_all_about_one_student_in_a_file(run: Run, played: Path, tmp_path: Path) -> None:
+    out = tmp_path / "bo.zip"
+    assert "3 events of =Bo" in run("student", "export", "=Bo", "--out", str(out)).output
+    assert out.is_file()
+    assert "exists already" in run("student", "export", "=Bo", "--out", str(out)).output
+
+
+@pytest.mark.parametrize(("form", "rows"), [("csv", 9), ("xlsx", 9), ("datashop", 3), ("xapi", 3)])
+def test_exports(run: Run, played: Path, tmp_path: Path, form: str, rows: int) -> None:
+    out = tmp_path / "out"
+    result = run("export", "--format", form, "--out", str(out))
+    assert result.exit_code == 0, result.output
+    assert f"{rows} rows." in result.output
+    assert len(read_events(out, form)) == rows  # type: ignore[arg-type]
+
+
+def test_an_export_of_some(run: Run, played: Path, tmp_path: Path) -> None:
+    out = str(tmp_path / "out.csv")
+    assert "6 rows" in run("export", "--out", out, "--class", "3b").output
+    assert "3 rows" in run("export", "--out", out, "--force", "--student", "=Bo").output
+    assert "0 rows" in run("export", "--out", out, "--force", "--since", "2027-01-01").output
+    assert "3 rows" in run("export", "--out", out, "--force", "--table", "attempts", "--lesson", "01").output
+    assert "is no date" in run("export", "--out", out, "--force", "--until", "soon").output
+    assert run("export", "--out", out, "--table", "games", "--format", "xapi").exit_code == 2
+
+
+def test_names_leave_only_when_asked(run: Run, played: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    run("export", "--out", str(out))
+    assert "Ali" not in out.read_text(encoding="utf-8")
+    run("export", "--out", str(out), "--with-names", "--force")
+    assert "Ali" in out.read_text(encoding="utf-8")
+
+
+def test_pruning_shows_before_it_removes(run: Run, played: Path) -> None:
+    assert "Would remove 3 games (9 events)" in run("prune", "--older-than", "1d", "--dry-run").output
+    assert events(played) == 9
+    assert "Would remove 0 games" in run("prune", "--older-than", "90y", "--yes").output
+    assert run("prune", "--older-than", "soon").exit_code == 2
+    assert "Removed 3 games (9 events)" in run("prune", "--older-than", "1d", "--yes").output
+    assert events(played) == 0
+    assert len(people(played)) == 3
+
+
+def test_a_backup_opens_with_its_names(run: Run, played: Path, tmp_path: Path) -> None:
+    result = run("backup", "--to", str(tmp_path / "stick"))
+    assert result.exit_code == 0, result.output
+    (copy,) = [path for path in (tmp_path / "stick").iterdir() if "names" not in path.name]
+    assert events(copy) == 9
+    assert people(copy) == ["Ali", "=Bo", "Ali"]
+    run("backup", "--to", str(tmp_path / "other"), "--without-names")
+    assert len(list((tmp_path / "other").iterdir())) == 1
+
+
+def test_the_check_says_what_to_do_and_ends_with_one(run: Run, played: Path) -> None:
+    assert run("log", "check").output == "The log is sound.\n"
+    with sqlite3.connect(played) as other:
+        other.execute("DELETE FROM events WHERE event_index = 1")
+    other.close()
+    result = run("log", "check")
+    assert result.exit_code == 1
+    assert "error: events are missing in game" in result.output
+    assert "1 findings, 1 of them errors." in result.output
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("export", "--out", "out.csv"),
+        ("log", "check"),
+        ("backup",),
+        ("prune", "--older-than", "1y"),
+        ("student", "erase", "Ali"),
+    ],
+)
+def test_a_path_that_is_no_log(
+    run: Run, tmp_path: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for wrong, said in (("typo.sqlite3", "there is no log at"), (".", "is a folder")):
+        result = run(*words, store=wrong)
+        assert result.exit_code == 1
+        assert said in result.output
+        assert not isinstance(result.exception, ValueError)
+    assert not (tmp_path / "typo.sqlite3").exists()
+
+
+def test_where_the_log_is(run: Run, played: Path) -> None:
+    output = run("log", "where").output
+    assert str(played) in output
+    assert "names.sqlite3" in output
