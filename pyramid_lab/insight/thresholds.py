@@ -93,6 +93,19 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
+class Report:
+    need_slow: float
+    need_working: float
+    need_few: float
+    need_habit: float
+    habit_times: int
+    sit_beside: int
+    smallest_group: int
+    evidence_rows: int
+    missed_share: float
+
+
+@dataclass(frozen=True, slots=True)
 class Thresholds:
     """Every number that the measures compare with; what each means stands beside it in ``thresholds.toml``."""
 
@@ -104,6 +117,7 @@ class Thresholds:
     growth: Growth
     errors: Errors
     state: State
+    report: Report
 
     @classmethod
     def default(cls) -> Thresholds:
@@ -163,12 +177,24 @@ class Thresholds:
 _SECTIONS: dict[str, Any] = get_type_hints(Thresholds)
 _SHARES = (
     "bands.min_accuracy", "state.fast_probability", "state.quicker", "state.slower", "state.insight", "state.lapse",
-    "state.first_known", "state.first_any", "state.right_fast", "state.right_slow",
+    "state.first_known", "state.first_any", "report.missed_share", "state.right_fast", "state.right_slow",
 )  # fmt: skip
 # These may be nought: a chance that is switched off, a weight that holds nothing, a seed.
 _MAY_BE_ZERO = frozenset(
-    {"quicker", "slower", "insight", "lapse", "first_known", "first_any", "search_weight", "search_s", "seed"}
-) | {"min_kings", "shortest_ms", "min_accuracy", "fast_probability"}
+    {
+        "quicker",
+        "slower",
+        "insight",
+        "lapse",
+        "first_known",
+        "first_any",
+        "search_weight",
+        "search_s",
+        "seed",
+        "need_slow",
+        "need_working",
+    }
+) | {"need_few", "need_habit", "min_kings", "shortest_ms", "min_accuracy", "fast_probability"}
 
 
 @cache
