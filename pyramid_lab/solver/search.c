@@ -458,7 +458,11 @@ static int matches_with(u64 set, u32 x, u32 z)
     return matches(set & ~BIT(x) & ~BIT(z), g, low, high);
 }
 
-/* Brings need, when and edge of the frame to their fixpoint. 0: no solution from here. */
+/* Brings need, when and edge of the frame nearer to their fixpoint, which pays for so many sweeps only: what is left out
+ * is left to the positions that follow, since they begin where this one stops. 0: no solution from here. */
+#define SWEEPS 2
+#define SWEEPS_SHORTEST 1
+
 static int propagate(Frame *f)
 {
     u32 now = now_of(f);
@@ -466,7 +470,8 @@ static int propagate(Frame *f)
     u64 pyramid_left = left & id_pyramid;
     f->goal = input.win_all ? left : pyramid_left;
     find_group_ends(f);
-    for (u32 changed = 1; changed;) {
+    u32 sweeps = limit == NEVER ? SWEEPS : SWEEPS_SHORTEST;
+    for (u32 changed = 1; changed && sweeps; sweeps--) {
         changed = 0;
         for (u32 k = 0; k < pyramid; k++) {
             u32 id = bottom_up[k];
