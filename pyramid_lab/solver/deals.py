@@ -86,9 +86,9 @@ class CertifiedDeal:
 def careful_play(position: Position, choose: Random) -> Position:
     """Play a game to its end as a careful player without look-ahead does.
 
-    A card that goes alone is taken at once. Of the pairs, one that takes more cards from the pyramid comes first, then
-    one that frees more cards; between equal ones `choose` decides. Without a discard he draws, then turns the waste
-    over, but stops if a whole pass has brought no discard.
+    A card that goes alone is taken at once, then a pair with a card of the pyramid, then any other pair; between several
+    of the best kind `choose` decides. Without a discard he draws, then turns the waste over, but stops if a whole pass
+    has brought no discard.
 
     Returns:
         The last position.
@@ -98,19 +98,11 @@ def careful_play(position: Position, choose: Random) -> Position:
     while position.outcome is Outcome.PLAYING:
         discards = position.legal_discards()
         if discards:
-            best: list[Position] = []
-            most: tuple[int, int, int] | None = None
-            before = len(position.exposed)
-            for move in discards:
-                after = position.play(move)
-                places = [deal.index(card) for card in move.cards]
-                freed = len(after.exposed) - before + len(places)
-                worth = (len(places) == 1, sum(place < n_pyramid for place in places), freed)
-                if most is None or worth > most:
-                    best, most = [], worth
-                if worth == most:
-                    best.append(after)
-            position = choose.choice(best)
+            kinds = [_kind(deal, move, n_pyramid) for move in discards]
+            least = min(kinds)
+            position = position.play(
+                choose.choice([m for m, kind in zip(discards, kinds, strict=True) if kind == least])
+            )
             idle = False
         elif position.stock_left:
             position = position.play(DRAW)
@@ -120,6 +112,12 @@ def careful_play(position: Position, choose: Random) -> Position:
         else:
             break
     return position
+
+
+def _kind(deal: Deal, move: Move, n_pyramid: int) -> int:
+    if len(move.cards) == 1:
+        return 0
+    return 1 if any(deal.index(card) < n_pyramid for card in move.cards) else 2
 
 
 def difficulty(

@@ -66,7 +66,7 @@ def test_a_position_that_plays_itself_is_easy_and_one_without_a_choice_has_no_ch
     assert measured.choice_points == 0
 
 
-def test_the_careful_player_never_looks_ahead_but_takes_kings_and_pyramid_pairs_first() -> None:
+def test_the_careful_player_plays_the_same_game_from_the_same_random_numbers_and_stops_only_at_its_end() -> None:
     deal = Deal.from_seed(5)
     position = Position.start(rule_set("classic"), deal)
     last = careful_play(position, Random(0))
