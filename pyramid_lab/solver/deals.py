@@ -87,8 +87,8 @@ def careful_play(position: Position, choose: Random) -> Position:
     """Play a game to its end as a careful player without look-ahead does.
 
     A card that goes alone is taken at once, then a pair with a card of the pyramid, then any other pair; between
-    several of the best kind `choose` decides. Without a discard he draws, then turns the waste over, but stops if a whole pass
-    has brought no discard.
+    several of the best kind `choose` decides. Without a discard he draws, then turns the waste over, but stops if a
+    whole pass has brought no discard.
 
     Returns:
         The last position.
