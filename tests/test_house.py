@@ -21,7 +21,7 @@ MAY_IMPORT = {
     "log": {"core"},
     "board": {"core", "log.events"},
     "sheets": {"core", "solver"},
-    "insight": {"core", "log"},
+    "insight": {"core", "log", "solver"},
     "lesson": {"core", "solver", "board", "log", "insight", "sheets", "lesson_review"},
     "lesson_review": {"core", "log", "insight"},
     "course": {"core", "solver", "board", "log", "insight", "lesson", "picker"},

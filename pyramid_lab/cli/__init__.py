@@ -21,6 +21,7 @@ COMMANDS: dict[str, str] = {
     "merge": "pyramid_lab.cli.classroom:merge",
     "school": "pyramid_lab.cli.classroom:school",
     "student": "pyramid_lab.cli.log:student",
+    "review": "pyramid_lab.cli.insight:review",
     "export": "pyramid_lab.cli.log:export",
     "backup": "pyramid_lab.cli.log:backup",
     "prune": "pyramid_lab.cli.log:prune",

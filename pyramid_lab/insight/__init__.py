@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from pyramid_lab.insight.cleaning import LEFT_OUT, MissingColumnError, clean, events_frame, left_out_counts
     from pyramid_lab.insight.errors import ERROR_REASONS, error_counts, wrong_pairs
     from pyramid_lab.insight.flexibility import breadth, choice_points, missed_pairs, order_use, planning
+    from pyramid_lab.insight.next_deal import NextDeals, next_deals, solver_judge
+    from pyramid_lab.insight.plots import Picture, fact_time_picture, growth_picture
     from pyramid_lab.insight.practice import accuracy, growth, rate, weekly
+    from pyramid_lab.insight.report import report_html, report_pdf
+    from pyramid_lab.insight.review import Review, StudentPage, review
     from pyramid_lab.insight.rivals import RIVALS, rival_states
     from pyramid_lab.insight.simulate import (
         Practice,
@@ -33,7 +37,11 @@ _HOMES = {
     "cleaning": ("LEFT_OUT", "MissingColumnError", "clean", "events_frame", "left_out_counts"),
     "errors": ("ERROR_REASONS", "error_counts", "wrong_pairs"),
     "flexibility": ("breadth", "choice_points", "missed_pairs", "order_use", "planning"),
+    "next_deal": ("NextDeals", "next_deals", "solver_judge"),
+    "plots": ("Picture", "fact_time_picture", "growth_picture"),
     "practice": ("accuracy", "growth", "rate", "weekly"),
+    "report": ("report_html", "report_pdf"),
+    "review": ("Review", "StudentPage", "review"),
     "rivals": ("RIVALS", "rival_states"),
     "simulate": ("Practice", "SimulatedStudent", "Skill", "classroom", "play_game", "practise", "random_student"),
     "speed": ("BANDS", "bands", "counting_slope", "fact_times", "overall_speed", "own_times"),
@@ -49,9 +57,13 @@ __all__ = [
     "RIVALS",
     "STATES",
     "MissingColumnError",
+    "NextDeals",
+    "Picture",
     "Practice",
+    "Review",
     "SimulatedStudent",
     "Skill",
+    "StudentPage",
     "Thresholds",
     "ThresholdsError",
     "accuracy",
@@ -64,10 +76,13 @@ __all__ = [
     "error_counts",
     "events_frame",
     "fact_states",
+    "fact_time_picture",
     "fact_times",
     "growth",
+    "growth_picture",
     "left_out_counts",
     "missed_pairs",
+    "next_deals",
     "order_use",
     "overall_speed",
     "own_times",
@@ -76,7 +91,11 @@ __all__ = [
     "practise",
     "random_student",
     "rate",
+    "report_html",
+    "report_pdf",
+    "review",
     "rival_states",
+    "solver_judge",
     "states_now",
     "weekly",
     "wrong_pairs",

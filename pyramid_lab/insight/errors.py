@@ -16,7 +16,7 @@ ERROR_REASONS: Final = {
     "ace_as_eleven": "the ace was taken for eleven",
     "make_ten": "it makes ten: the make-ten habit from school",
     "off_by_one": "one off: a slip while counting",
-    "off_by_two": "two off: probably a slip while counting",
+    "off_by_two": "two off: a slip while counting",
     "blocked": "a card that was not free was tried",
     "other": "no usual reason fits",
 }

@@ -136,7 +136,8 @@ def _student(page: StudentPage) -> Mapping[str, Any]:
         "flexibility": page.flexibility or ("Nothing to say yet.",),
         "growth": page.growth,
         "left_out": page.left_out,
-        "pictures": [asdict(picture) | {"width": 62 if at == 0 else 96} for at, picture in enumerate(page.pictures)],
+        "fact_picture": page.fact_picture and asdict(page.fact_picture),
+        "growth_picture": page.growth_picture and asdict(page.growth_picture),
     }
 
 

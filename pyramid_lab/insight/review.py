@@ -44,7 +44,6 @@ class FactLine:
     time: str
     interval: str
     right: str
-    fast_now: str
     note: str
 
 
@@ -75,7 +74,8 @@ class StudentPage:
     flexibility: tuple[str, ...]
     next_step: NextStep
     need: float
-    pictures: tuple[Picture, ...] = ()
+    fact_picture: Picture | None = None
+    growth_picture: Picture | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,10 +276,6 @@ class _Student:
     def page(self) -> StudentPage:
         habit = self._habit()
         step = self._next_step(habit)
-        pictures = (
-            fact_time_picture(self.mine["bands"], self.thresholds),
-            growth_picture(self.mine["weekly"], self.mine["growth"], self.reading.facts),
-        )
         return StudentPage(
             student_id=self.student,
             name=self.reading.names[self.student],
@@ -294,7 +290,8 @@ class _Student:
             flexibility=self._flexibility(),
             next_step=step,
             need=self._need(habit),
-            pictures=tuple(picture for picture in pictures if picture is not None),
+            fact_picture=fact_time_picture(self.mine["bands"], self.thresholds),
+            growth_picture=growth_picture(self.mine["weekly"], self.mine["growth"], self.reading.facts),
         )
 
     def _row(self, fact: str) -> dict[str, Any]:
@@ -306,7 +303,7 @@ class _Student:
         if fact not in self.table.index:
             games = -(-settings.min_tries // settings.tries_per_game)
             return FactLine(
-                fact, "too few tries", SIGNS["too few tries"], "few", 0, "", "", "not tried yet", "",
+                fact, "too few tries", SIGNS["too few tries"], "few", 0, "", "", "not tried yet",
                 f"about {_count(int(games), 'more game', 'more games')}",
             )  # fmt: skip
         row = self._row(fact)
@@ -320,12 +317,7 @@ class _Student:
         right = "no right or wrong try"
         if pd.notna(row["n_accuracy"]):
             right = f"{int(row['n_right'])} of {int(row['n_accuracy'])} right"
-        fast_now = ""
-        if band != "too few tries" and fact in self.p_fast:
-            fast_now = f"{_percent(self.p_fast[fact])} sure that it is fast now"
-        return FactLine(
-            fact, band, SIGNS[band], _css(band), n, time, interval, right, fast_now, self._note(fact, row, band, n)
-        )
+        return FactLine(fact, band, SIGNS[band], _css(band), n, time, interval, right, self._note(fact, row, band, n))
 
     def _note(self, fact: str, row: dict[str, Any], band: str, n: int) -> str:
         settings = self.thresholds.bands
@@ -335,6 +327,8 @@ class _Student:
             return "needs more Kings to tell finding from knowing"
         if band == "working it out" and row["fact_time_s"] <= settings.fast_s:
             return "quick, but not right often enough"
+        if band == "fast":
+            return f"{sure_word(self.p_fast.get(fact, 0.0))} fast now"
         return f"{sure_word(float(row['sure']))} so"
 
     def _with_band(self, band: str) -> list[str]:
@@ -410,11 +404,16 @@ class _Student:
         for name in _HABITS:
             rows = wrong[wrong["error_class"] == name]
             # Old habits that are gone are no habits: one of the last wrong sums must still be of this kind.
-            if len(rows) >= times and name in set(wrong["error_class"].tail(2 * times)):
+            often = len(rows) >= times and len(rows) >= self.thresholds.report.habit_share * len(wrong)
+            if often and name in set(wrong["error_class"].tail(2 * times)):
                 reason = self.mine["errors"].set_index("error_class")["reason"].to_dict()[name]
                 return name, f"{len(rows)} of {len(wrong)} wrong sums look alike: {reason}", rows
         pairs = self.mine["wrong_pairs"]
-        if len(pairs) and int(pairs["n"].iloc[0]) >= times and int(pairs["n"].iloc[0]) >= 0.3 * len(wrong):
+        if (
+            len(pairs)
+            and int(pairs["n"].iloc[0]) >= times
+            and int(pairs["n"].iloc[0]) >= self.thresholds.report.habit_share * len(wrong)
+        ):
             row = pairs.iloc[0]
             same = wrong[_pair_names(wrong) == row["pair"]]
             return str(row["error_class"]), f"{row['pair']} was tried {int(row['n'])} times", same
@@ -483,7 +482,7 @@ class _Student:
         when = local_times(shown["t_utc"], shown["tz"])
         return tuple(
             (
-                f"{moment:%d %b, %H:%M}",
+                f"{moment.day} {moment:%b, %H:%M}",
                 _cards(row),
                 _came_of(row),
                 f"{row['rt_s']:.1f} s" if pd.notna(row["rt_s"]) else "no time",

@@ -99,6 +99,7 @@ class Report:
     need_few: float
     need_habit: float
     habit_times: int
+    habit_share: float
     sit_beside: int
     smallest_group: int
     evidence_rows: int
@@ -177,7 +178,8 @@ class Thresholds:
 _SECTIONS: dict[str, Any] = get_type_hints(Thresholds)
 _SHARES = (
     "bands.min_accuracy", "state.fast_probability", "state.quicker", "state.slower", "state.insight", "state.lapse",
-    "state.first_known", "state.first_any", "report.missed_share", "state.right_fast", "state.right_slow",
+    "state.first_known", "state.first_any", "report.missed_share", "report.habit_share",
+    "state.right_fast", "state.right_slow",
 )  # fmt: skip
 # These may be nought: a chance that is switched off, a weight that holds nothing, a seed.
 _MAY_BE_ZERO = frozenset(

@@ -1,0 +1,132 @@
+"""``pyramid-lab review``: the tutor's report as a file."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+if TYPE_CHECKING:
+    from pyramid_lab.log.names import Names
+
+_KINDS: Final = (".html", ".htm", ".pdf")
+
+
+@click.command()
+@click.option(
+    "--store",
+    "place",
+    metavar="PLACE",
+    help="The log: a file or a database URL. Without it: $PYRAMID_LAB_STORE, else the log of this computer.",
+)
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("report.html"),
+    show_default=True,
+    help="The file to write: .html (opens anywhere, also offline) or .pdf (to print, or to hand to a parent).",
+)
+@click.option("--class", "class_name", metavar="CLASS", help="Only this class.")
+@click.option(
+    "--student",
+    "students",
+    multiple=True,
+    metavar="NAME",
+    help="Only this student, by name or pseudonym; can be given again. One student gives one page, without the class.",
+)
+@click.option("--since", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE", help="Only from this day on.")
+@click.option("--until", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE", help="Only before this day.")
+@click.option("--pseudonyms", is_flag=True, help="Show pseudonyms instead of names.")
+@click.option(
+    "--thresholds",
+    "file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Your own thresholds, a TOML file such as '[bands]' and 'fast_s = 1.5'.",
+)
+@click.option("--paper", type=click.Choice(["a4", "letter"]), default="a4", show_default=True, help="Paper of a PDF.")
+@click.option("--title", default=None, help="Title of the report.")
+def review(
+    place: str | None,
+    out: Path,
+    class_name: str | None,
+    students: tuple[str, ...],
+    since: datetime | None,
+    until: datetime | None,
+    pseudonyms: bool,
+    file: Path | None,
+    paper: str,
+    title: str | None,
+) -> None:
+    """Write the tutor's report: a page for the class and one for each student.
+
+    Who is fluent, who counts, which wrong sums come back, and one next step for each, with how sure it all is.
+    """
+    if out.suffix.lower() not in _KINDS:
+        raise click.BadParameter(f"{out.name} ends neither in .html nor in .pdf", param_hint="--out")
+    try:
+        _write(place, out, class_name, students, since, until, pseudonyms, file, paper, title)
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"Wrote {out}")
+
+
+def _write(
+    place: str | None,
+    out: Path,
+    class_name: str | None,
+    students: tuple[str, ...],
+    since: datetime | None,
+    until: datetime | None,
+    pseudonyms: bool,
+    file: Path | None,
+    paper: str,
+    title: str | None,
+) -> None:
+    from tqdm import tqdm
+
+    from pyramid_lab.insight.next_deal import solver_judge
+    from pyramid_lab.insight.report import TITLE, report_html, report_pdf
+    from pyramid_lab.insight.review import review as read
+    from pyramid_lab.insight.thresholds import Thresholds
+    from pyramid_lab.log import frames
+    from pyramid_lab.log.names import Names
+    from pyramid_lab.log.store import Store
+
+    thresholds = None if file is None else Thresholds.from_toml(file)
+    with Store(place, create=False) as store:
+        names = Names.of(store)
+        chosen = [_pseudonym(names, word, class_name) for word in students]
+        events = frames.events(
+            store,
+            student=chosen or None,
+            class_name=class_name,
+            since=None if since is None else since.date(),
+            until=None if until is None else until.date(),
+        )
+        shown = {} if pseudonyms else {person.student_id: person.name for person in names.people()}
+    with tqdm(unit=" steps", leave=False, disable=None) as bar:
+
+        def tell(done: int, total: int, what: str) -> None:
+            bar.total = total
+            bar.set_description(what)
+            bar.update(done - bar.n)
+
+        found = read(
+            events, names=shown, thresholds=thresholds, judge=solver_judge(), students=chosen or None, progress=tell
+        )
+    name = title or TITLE
+    if out.suffix.lower() == ".pdf":
+        out.write_bytes(report_pdf(found, title=name, paper="a4" if paper == "a4" else "us-letter"))
+    else:
+        out.write_text(report_html(found, title=name), encoding="utf-8")
+
+
+def _pseudonym(names: Names, word: str, class_name: str | None) -> str:
+    found = names.find(word, class_name)
+    if len(found) > 1:
+        listed = ", ".join(person.student_id for person in found)
+        raise click.ClickException(f"{len(found)} students are called {word}; name one by the pseudonym: {listed}")
+    return found[0].student_id if found else word
