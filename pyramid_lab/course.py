@@ -409,8 +409,8 @@ def class_report(*, place: str | Path | None = None, simulated: int = 10) -> HTM
     from tqdm.auto import tqdm
 
     from pyramid_lab.insight.cleaning import events_frame
+    from pyramid_lab.insight.reading import review
     from pyramid_lab.insight.report import report_html
-    from pyramid_lab.insight.review import review
     from pyramid_lab.log.names import Names
 
     store = shared_store(place)

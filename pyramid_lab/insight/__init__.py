@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from pyramid_lab.insight.next_deal import NextDeals, next_deals, solver_judge
     from pyramid_lab.insight.plots import Picture, fact_time_picture, growth_picture
     from pyramid_lab.insight.practice import accuracy, growth, rate, weekly
+    from pyramid_lab.insight.reading import Review, StudentPage, review
     from pyramid_lab.insight.report import report_html, report_pdf
-    from pyramid_lab.insight.review import Review, StudentPage, review
     from pyramid_lab.insight.rivals import RIVALS, rival_states
     from pyramid_lab.insight.simulate import (
         Practice,
@@ -41,7 +41,7 @@ _HOMES = {
     "plots": ("Picture", "fact_time_picture", "growth_picture"),
     "practice": ("accuracy", "growth", "rate", "weekly"),
     "report": ("report_html", "report_pdf"),
-    "review": ("Review", "StudentPage", "review"),
+    "reading": ("Review", "StudentPage", "review"),
     "rivals": ("RIVALS", "rival_states"),
     "simulate": ("Practice", "SimulatedStudent", "Skill", "classroom", "play_game", "practise", "random_student"),
     "speed": ("BANDS", "bands", "counting_slope", "fact_times", "overall_speed", "own_times"),

@@ -15,7 +15,7 @@ import matplotlib as mpl
 from fontTools.ttLib import TTFont
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from pyramid_lab.insight.review import Review, StudentPage
+from pyramid_lab.insight.reading import Review, StudentPage
 
 Paper = Literal["a4", "us-letter"]
 
