@@ -131,7 +131,7 @@ def _solve_one(task: _Task) -> tuple[str, str, str, str]:
     help="One deal a line, or a CSV with a column deal; - is standard input.",
 )
 @click.option("--shortest", is_flag=True, help="Find lines of the fewest steps.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to use.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Cores to use.")
 @click.option(
     "--max-seconds",
     type=click.FloatRange(min=0, min_open=True),
