@@ -88,8 +88,8 @@ def _write(
     from tqdm import tqdm
 
     from pyramid_lab.insight.next_deal import solver_judge
-    from pyramid_lab.insight.report import TITLE, report_html, report_pdf
     from pyramid_lab.insight.reading import review as read
+    from pyramid_lab.insight.report import TITLE, report_html, report_pdf
     from pyramid_lab.insight.thresholds import Thresholds
     from pyramid_lab.log import frames
     from pyramid_lab.log.names import Names

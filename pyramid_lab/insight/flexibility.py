@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -23,7 +23,7 @@ Verdict = Literal["kept", "lost", "nothing to lose", "not proved"]
 Judge = Callable[[Position, Move], Verdict]
 """Judges a move made in a position; :func:`pyramid_lab.insight.solver_judge` asks the solver."""
 
-GAMES_JUDGED: Final = 6
+GAMES_JUDGED: Final = 2
 GAMES_CHOSEN_IN: Final = 8
 
 
@@ -118,17 +118,22 @@ def _judged(rows: pd.DataFrame, which: pd.Series, judge: Judge | None, games: in
     found = []
     if judge is not None:
         rows = rows[_REPLAYED]
+        everyone = dict(list(rows.groupby("student_id")))
         for student, mine in rows[which].groupby("student_id", sort=True):
             chosen = mine["game_id"].drop_duplicates().tail(games)
+            wanted = set(mine.loc[mine["game_id"].isin(chosen), "event_id"])
             counts = dict.fromkeys(_VERDICTS, 0)
-            for game in chosen:
-                wanted = set(mine.loc[mine["game_id"] == game, "event_id"])
-                played = rows[(rows["student_id"] == student) & (rows["game_id"] == game)]
-                for event_id, position, move in replayed(played):
+            for _, game in _games(everyone[student], chosen):
+                for event_id, position, move in replayed(game):
                     if event_id in wanted:
                         counts[judge(position, move)] += 1
             found.append((student, sum(counts.values()), *counts.values()))
     return pd.DataFrame(found, columns=columns)
+
+
+def _games(rows: pd.DataFrame, chosen: pd.Series[str]) -> Iterable[tuple[object, pd.DataFrame]]:
+    """The chosen games of one student, each with its rows in order."""
+    return rows[rows["game_id"].isin(chosen)].groupby("game_id", sort=False)
 
 
 def replayed(game: pd.DataFrame) -> Iterator[tuple[str, Position, Move]]:
@@ -307,11 +312,12 @@ def planning(
     level = (thresholds or Thresholds.default()).interval.level
     timed = own[own["own_s"].notna() & own["newly_exposed"].notna() & (own["fact"] != alone_fact(target_of(own)))]
     rest = timed["own_s"] - timed.groupby(["student_id", "fact"])["own_s"].transform("median")
-    uncovering = timed["newly_exposed"] > 0
+    parts = rest.groupby([timed["student_id"], timed["newly_exposed"] > 0])
+    groups = {key: values.to_numpy(float) for key, values in parts}
+    nothing = np.empty(0)
     found = []
     for student in own["student_id"].drop_duplicates().sort_values():
-        mine = timed["student_id"] == student
-        some, none = rest[mine & uncovering].to_numpy(float), rest[mine & ~uncovering].to_numpy(float)
+        some, none = groups.get((student, True), nothing), groups.get((student, False), nothing)
         numbers = (np.nan, np.nan, np.nan)
         if min(len(some), len(none)) >= 2 and np.ptp(np.concatenate([some, none])) > 0:
             test = stats.ttest_ind(some, none, equal_var=False)

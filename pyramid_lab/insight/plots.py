@@ -74,8 +74,9 @@ def fact_time_picture(table: pd.DataFrame, thresholds: Thresholds | None = None)
     right = float(np.clip(shown["high_s"].max() * 1.08, slow * 1.6, 8.0))
     left = float(min(0.0, max(shown["low_s"].min() - 0.1, -1.0)))
     with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(5.2, 0.33 * len(shown) + 0.85), layout="constrained")
-        axes = figure.add_subplot()
+        height = 0.33 * len(shown) + 0.85
+        figure = Figure(figsize=(5.2, height))
+        axes = figure.add_axes((0.17, 0.46 / height, 0.81, 1 - 0.72 / height))
         for low, high, band, hatch in (
             (left, cut, "fast", ""), (cut, slow, "working it out", ""), (slow, right, "slow", "////"),
         ):  # fmt: skip
@@ -130,8 +131,8 @@ def growth_picture(weeks: pd.DataFrame, growth: pd.DataFrame, facts: Sequence[st
     span = max((last - first).days / 7, 1.0)
     readings = growth.set_index("fact")["reading"]
     with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(6.9, 1.9), layout="constrained")
-        axes = figure.add_subplot()
+        figure = Figure(figsize=(6.9, 1.9))
+        axes = figure.add_axes((0.075, 0.2, 0.915, 0.77))
         axes.set_yscale("log")
         for at, fact in enumerate(facts):
             rows = weeks[weeks["fact"] == fact]

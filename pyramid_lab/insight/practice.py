@@ -68,10 +68,12 @@ def rate(events: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataF
     gap = rows["t_utc"].groupby(sitting).diff().dt.total_seconds()
     previous = rows["event_type"].groupby(sitting).shift()
     away = previous.isin(("focus_lost", "pause"))
-    rows["gap_s"] = gap.where((gap <= longest) & ~away, 0.0)
     attempt = rows["event_type"] == "attempt"
-    rows["attempt"] = attempt
-    rows["discard"] = attempt & (rows["outcome"] == "correct")
+    rows = rows.assign(
+        gap_s=gap.where((gap <= longest) & ~away, 0.0),
+        attempt=attempt,
+        discard=attempt & (rows["outcome"] == "correct"),
+    )
     table = (
         rows.groupby(["student_id", "session_id"], sort=True)
         .agg(

@@ -195,6 +195,7 @@ class _Reading:
 
     def review(self) -> Review:
         parts = {name: dict(list(frame.groupby("student_id"))) for name, frame in self.frames.items()}
+        parts["rows"] = dict(list(self.rows.groupby("student_id")))
         parts["now"] = dict(list(states_now(self.frames["states"]).groupby("student_id")))
         pages = []
         for number, student in enumerate(self.students, start=1):
@@ -215,6 +216,8 @@ class _Reading:
         )
 
     def _empty(self, name: str) -> pd.DataFrame:
+        if name == "rows":
+            return self.rows.iloc[:0]
         return self.frames["states" if name == "now" else name].iloc[:0]
 
     def _period(self) -> str:
@@ -340,7 +343,7 @@ class _Student:
         if rate_rows.empty:
             return "Has not played yet."
         games, minutes = int(rate_rows["games"].sum()), float(rate_rows["active_min"].sum())
-        days = self.reading.local(self.reading.rows[self.reading.rows["student_id"] == self.student])
+        days = self.reading.local(self.mine["rows"])
         when = "" if days.empty else f", last on {_day(days.max())}"
         return (
             f"{_count(games, 'game')} in {_count(len(rate_rows), 'sitting')}, {_minutes(minutes)}{when}.{self._pace()}"

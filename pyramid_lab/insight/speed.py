@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 import statsmodels.api as sm
 from scipy import stats
+from threadpoolctl import threadpool_limits
 
 from pyramid_lab.insight.thresholds import Thresholds
 from pyramid_lab.log.events import facts_to
@@ -48,6 +49,7 @@ def _fit(rows: pd.DataFrame, alone: str, thresholds: Thresholds) -> _Fit | None:
     """The robust regression of one student's times; ``None`` below the tries that it needs."""
     settings = thresholds.fact_time
     rows = rows[rows["speed_s"].notna() & rows["scan"].notna()]
+    rows = rows.groupby("fact", sort=False).tail(settings.last_tries)
     kings = rows["fact"].to_numpy() == alone
     if len(rows) < settings.min_discards or kings.sum() < max(settings.min_kings, 1):
         return None
@@ -63,7 +65,9 @@ def _fit(rows: pd.DataFrame, alone: str, thresholds: Thresholds) -> _Fit | None:
     if np.ptp(times) < 1e-9:
         fitted = sm.OLS(answer, full).fit()  # without any spread there is nothing to be robust against
     else:
-        fitted = sm.RLM(answer, full, M=sm.robust.norms.HuberT(t=settings.huber_k)).fit(maxiter=100)
+        # The matrices are small: on a busy machine, threads waiting for each other take longer than the sums.
+        with threadpool_limits(1, user_api="blas"):
+            fitted = sm.RLM(answer, full, M=sm.robust.norms.HuberT(t=settings.huber_k)).fit(maxiter=100, tol=1e-5)
     values, errors = np.asarray(fitted.params), np.nan_to_num(np.asarray(fitted.bse))
     usual = np.zeros(design.shape[1])
     usual[:2] = 1.0, design[:, 1].mean()
@@ -122,7 +126,8 @@ def own_times(tries: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.D
 def fact_times(tries: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFrame:
     """Fact time of each student and fact: response time less the student's own motor and search time.
 
-    Per student, a Huber regression with the Kings (which need no partner) as the zero reference::
+    Per student, over the last ``fact_time.last_tries`` tries at each fact, a Huber regression with the Kings (which
+    need no partner) as the zero reference::
 
         RT = motor + search * (scan - 1) + sum of tau_f for the fact f
 

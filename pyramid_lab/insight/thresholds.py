@@ -28,6 +28,7 @@ class Cleaning:
 class FactTime:
     min_discards: int
     min_kings: int
+    last_tries: int
     huber_k: float
     search_s: float
     search_weight: float
