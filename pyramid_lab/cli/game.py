@@ -174,6 +174,8 @@ def _read(path: str) -> tuple[Game, list[Move | str]]:
         raise broken(f"the file cannot be read: {error.strerror}") from None
     except RecursionError:
         raise broken("this is no game file: its JSON is nested too deeply") from None
+    except ValueError:  # Python reads no number of thousands of digits
+        raise broken("this is no game file: it holds a number of thousands of digits") from None
     if not isinstance(values, dict):
         raise broken('a game file is a JSON object: {"rules": ..., "deal": ..., "moves": [...]}')
     for key in ("rules", "moves"):

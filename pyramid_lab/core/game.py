@@ -294,6 +294,8 @@ class Game:
             values = json.loads(text)
         except json.JSONDecodeError as error:
             raise GameFileError(f"the saved game is no JSON: {error}") from None
+        except (ValueError, RecursionError):  # a number of thousands of digits, brackets in brackets without end
+            raise GameFileError("the saved game is no game: a number is too long, or it is nested too deeply") from None
         if not isinstance(values, dict):
             raise GameFileError("the saved game is no JSON object")
         return cls.from_dict(values)

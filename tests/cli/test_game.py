@@ -249,6 +249,7 @@ def test_a_missing_part_is_named(key: str) -> None:
         ('{\n "rules": }', "no JSON, at line 2, column 11"),
         ("[]", "a game file is a JSON object"),
         ("[" * 100_000, "nested too deeply"),
+        ('{"rules": "classic", "moves": [], "seed": ' + "9" * 5_000 + "}", "a number of thousands of digits"),
     ],
 )
 def test_a_file_that_is_no_json_object(text: str, said: str) -> None:
