@@ -137,12 +137,16 @@ def merge(sources: tuple[str, ...], into: str | None, same_names: bool) -> None:
     agreed = True
     try:
         with Store(into) as target:
+            with target.reading():
+                pass  # says clearly, before anything is read, if the log to fill is away
             for place in sources:
                 if "://" not in place and not Path(place).is_file():
                     raise click.ClickException(f"There is no file {place}. Name a log, such as laptop-3/log.sqlite3.")
                 with Store(place) as source:
                     if source.url == target.url:
                         raise click.ClickException(f"{place} is the log that the others go into.")
+                    with source.reading():
+                        pass
                     done = merge_logs(source, target, names=(Names.of(source), Names.of(target)), same_names=same_names)
                 click.echo(
                     f"{place}: {done.events} new events ({done.known} were there already), {done.sessions} new "

@@ -169,3 +169,7 @@ def test_the_command_says_what_it_did(laptop: Callable[[str], Store], tmp_path: 
     assert missing.exit_code == 1 and "There is no file" in missing.output
     same = CliRunner().invoke(cli, ["merge", str(into), f"--into={into}"], env=environment)
     assert same.exit_code == 1 and "is the log that the others go into" in same.output
+    nowhere = "postgresql://nobody@127.0.0.1:1/none"
+    for words in ([sources[0], f"--into={nowhere}"], [nowhere, f"--into={into}"]):
+        away = CliRunner().invoke(cli, ["merge", *words], env=environment)
+        assert away.exit_code == 1 and "Error: the log's database cannot be reached" in away.output, away.output
