@@ -118,6 +118,9 @@ def list_students(place: str | None, class_name: str | None, as_csv: bool) -> No
             for person in people:
                 cells = (person.student_id, person.name, person.class_name or "", person.roster_id or "")
                 writer.writerow([neutralise(cell) for cell in cells])
+        elif not people and names.people():
+            classes = sorted({person.class_name for person in names.people() if person.class_name})
+            click.echo(f"No student is in class {class_name}; the classes are: {', '.join(classes) or 'none'}.")
         elif not people:
             click.echo(
                 "No students yet. Add one with 'pyramid-lab student add NAME', or a roster with 'student import'."
@@ -155,9 +158,13 @@ def import_students(roster: Path, place: str | None) -> None:
 
     The same roster again changes nothing. If a line is wrong, it is named and nothing is imported.
     """
+    from pyramid_lab.log.errors import RosterError
     from pyramid_lab.log.names import read_roster
 
-    rows = read_roster(roster)
+    try:
+        rows = read_roster(roster)
+    except RosterError as error:
+        raise click.ClickException(f"{roster}: nothing was imported\n{error}") from None
     with _open(place, create=True) as (store, names):
         done = names.import_roster(rows, store)
         for what, people in (("new", done.new), ("changed", done.changed)):
@@ -422,7 +429,16 @@ def enter(
     from pyramid_lab.sheets.deals import deal_for
 
     found, chosen = deal_for(int(deal) if deal.isdecimal() else deal, rules)
-    rows = read_recording(sheet.read_text(encoding="utf-8-sig"), chosen.target)
+    try:
+        text = sheet.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise click.ClickException(
+            f"{sheet} is no UTF-8 text, at byte {error.start + 1}; save it as CSV, UTF-8"
+        ) from None
+    try:
+        rows = read_recording(text, chosen.target)
+    except ValueError as error:
+        raise click.ClickException(f"{sheet}: {error}") from None
     moment = started or datetime.fromtimestamp(sheet.stat().st_mtime, UTC)
     with _open(place, create=True) as (store, names):
         person = _one(store, names, who, class_name)

@@ -202,9 +202,13 @@ class Names:
         """Add one student under a new pseudonym.
 
         Raises:
-            RosterError: the name is empty or holds what no text file can.
+            RosterError: the name is empty or holds what no text file can, or the school's id is another student's.
         """
         row = _clean(RosterRow(0, name, class_name, roster_id))
+        if row.roster_id is not None:
+            for other in self.people():
+                if other.roster_id == row.roster_id:
+                    raise RosterError([(0, f"the id {row.roster_id!r} is {other.label}'s already; give another")])
         person = Person(new_pseudonym(), row.name, row.class_name, row.roster_id)
         self.put([person], store)
         return person

@@ -86,6 +86,30 @@ def test_a_wrong_roster_is_named_and_nothing_is_written(run: Run, place: Path, t
     assert not place.exists()
 
 
+def test_a_wrong_file_is_named_with_what_is_wrong(run: Run, played: Path, tmp_path: Path) -> None:
+    roster = tmp_path / "roster.csv"
+    roster.write_text("Vorname,Klasse\nAli,3a\n", encoding="utf-8")
+    assert f"{roster}: nothing was imported" in run("student", "import", str(roster)).output.replace("\n", " ")
+    sheet = tmp_path / "sheet.csv"
+    for raw, said in ((b"first\n\xe9\n", "is no UTF-8 text, at byte 7"), (b"", ": the file is empty")):
+        sheet.write_bytes(raw)
+        result = run("log", "enter", str(sheet), "--deal", "table-17-U", "--student", "=Bo")
+        assert result.exit_code == 1
+        assert f"{sheet}{'' if said.startswith(':') else ' '}{said}" in result.output
+
+
+def test_an_id_belongs_to_one_student(run: Run, place: Path) -> None:
+    assert run("student", "add", "Ada", "--id", "18").exit_code == 0
+    second = run("student", "add", "Eve", "--id", "18")
+    assert second.exit_code == 1
+    assert "the id '18' is Ada's already" in second.output
+    assert people(place) == ["Ada"]
+
+
+def test_a_class_that_nobody_is_in(run: Run, played: Path) -> None:
+    assert "No student is in class 4z; the classes are: 3a, 3b." in run("student", "list", "--class", "4z").output
+
+
 def test_erasing_asks_first(run: Run, played: Path) -> None:
     twice = run("student", "erase", "Ali", "--yes")
     assert twice.exit_code == 1
