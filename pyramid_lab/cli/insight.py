@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from pyramid_lab.log.names import Names
 
 _KINDS: Final = (".html", ".htm", ".pdf")
+_ROOMS: Final = ("reading", "report", "next_deal")
 
 
 @click.command()
@@ -85,18 +87,18 @@ def _write(
     paper: str,
     title: str | None,
 ) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
     from tqdm import tqdm
 
-    from pyramid_lab.insight.next_deal import solver_judge
-    from pyramid_lab.insight.reading import review as read
-    from pyramid_lab.insight.report import TITLE, report_html, report_pdf
-    from pyramid_lab.insight.thresholds import Thresholds
+    from pyramid_lab.insight.cleaning import COLUMNS
     from pyramid_lab.log import frames
     from pyramid_lab.log.names import Names
     from pyramid_lab.log.store import Store
 
-    thresholds = None if file is None else Thresholds.from_toml(file)
-    with Store(place, create=False) as store:
+    with Store(place, create=False) as store, ThreadPoolExecutor(1) as beside:
+        # The statistics and the pictures take longer to load than the log, and the log is not read by Python.
+        rooms = [beside.submit(import_module, f"pyramid_lab.insight.{name}") for name in _ROOMS]
         names = Names.of(store)
         chosen = [_pseudonym(names, word, class_name) for word in students]
         events = frames.events(
@@ -105,8 +107,23 @@ def _write(
             class_name=class_name,
             since=None if since is None else since.date(),
             until=None if until is None else until.date(),
+            columns=COLUMNS,
         )
-        shown = {} if pseudonyms else {person.student_id: person.name for person in names.people()}
+        for room in rooms:
+            room.result()
+        people = {person.student_id: person.name for person in names.people()}
+    played = set(events["student_id"])
+    for word, student in zip(students, chosen, strict=True):
+        if student not in played and student not in people:
+            raise click.ClickException(f"nobody is called {word}; see: pyramid-lab student list")
+
+    from pyramid_lab.insight.next_deal import solver_judge
+    from pyramid_lab.insight.reading import review as read
+    from pyramid_lab.insight.report import TITLE, report_html, report_pdf
+    from pyramid_lab.insight.thresholds import Thresholds
+
+    thresholds = None if file is None else Thresholds.from_toml(file)
+    shown = {} if pseudonyms else people
     with tqdm(unit=" steps", leave=False, disable=None) as bar:
 
         def tell(done: int, total: int, what: str) -> None:

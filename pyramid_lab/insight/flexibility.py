@@ -24,7 +24,7 @@ Judge = Callable[[Position, Move], Verdict]
 """Judges a move made in a position; :func:`pyramid_lab.insight.solver_judge` asks the solver."""
 
 GAMES_JUDGED: Final = 2
-GAMES_CHOSEN_IN: Final = 8
+GAMES_CHOSEN_IN: Final = 6
 
 
 def breadth(events: pd.DataFrame, thresholds: Thresholds | None = None, *, target: int = 13) -> pd.DataFrame:

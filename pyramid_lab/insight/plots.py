@@ -6,7 +6,7 @@ Every mark has a shape or a label of its own beside its colour, and the shades a
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -94,7 +94,7 @@ def fact_time_picture(table: pd.DataFrame, thresholds: Thresholds | None = None)
                 [middle], [at], marker=MARKS[str(row.band)], color=INK, markersize=6.5, zorder=4,
                 markerfacecolor="white" if few else INK,
             )  # fmt: skip
-        axes.set_yticks(range(len(shown)), [f"{row.fact}  (n {row.n})" for row in shown.itertuples()])
+        _name_rows(axes, range(len(shown)), [f"{row.fact}  (n {row.n})" for row in shown.itertuples()])
         axes.set_ylim(len(shown) - 0.5, -0.68)
         axes.set_xlim(left, right)
         axes.set_xlabel("fact time, seconds")
@@ -133,7 +133,6 @@ def growth_picture(weeks: pd.DataFrame, growth: pd.DataFrame, facts: Sequence[st
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(6.9, 1.9))
         axes = figure.add_axes((0.075, 0.2, 0.915, 0.77))
-        axes.set_yscale("log")
         for at, fact in enumerate(facts):
             rows = weeks[weeks["fact"] == fact]
             if at % 2 == 0:
@@ -141,14 +140,17 @@ def growth_picture(weeks: pd.DataFrame, growth: pd.DataFrame, facts: Sequence[st
             place = at - 0.38 + 0.76 * (rows["week"] - first).dt.days.to_numpy(float) / 7 / span
             claimed = readings.get(fact) in ("quicker", "slower")
             axes.plot(
-                place, rows["median_s"], color=INK, linewidth=1.8 if claimed else 0.9, marker="o", markersize=3.5,
-                linestyle="-" if claimed else ":", markerfacecolor=INK if claimed else "white",
+                place, np.log2(rows["median_s"].to_numpy(float)), color=INK, linewidth=1.8 if claimed else 0.9,
+                linestyle="-" if claimed else ":", marker="o", markersize=3.5,
+                markerfacecolor=INK if claimed else "white",
             )  # fmt: skip
         _second_ticks(axes, weeks["median_s"])
         axes.set_xlim(-0.5, len(facts) - 0.5)
-        axes.set_xticks(range(len(facts)), [_under(fact, readings.get(fact)) for fact in facts])
-        axes.tick_params(axis="x", length=0)
-        axes.set_ylabel("own time, s")
+        axes.set_xticks([])
+        for at, fact in enumerate(facts):
+            name = _under(fact, readings.get(fact))
+            axes.text(at, -0.06, name, transform=axes.get_xaxis_transform(), ha="center", va="top")
+        figure.text(0.008, 0.585, "own time, s", rotation=90, va="center")
         svg = _drawn(figure)
     said = "; ".join(
         f"{fact} {rows['median_s'].iloc[0]:.1f} s to {rows['median_s'].iloc[-1]:.1f} s, {readings.get(fact, '')}"
@@ -164,6 +166,13 @@ def growth_picture(weeks: pd.DataFrame, growth: pd.DataFrame, facts: Sequence[st
     )
 
 
+def _name_rows(axes: Axes, places: Iterable[float], names: Iterable[str]) -> None:
+    """Names left of the axes. A tick of matplotlib is four artists; a class of thirty has hundreds of them."""
+    axes.set_yticks([])
+    for place, name in zip(places, names, strict=True):
+        axes.text(-0.015, place, name, transform=axes.get_yaxis_transform(), ha="right", va="center")
+
+
 def _under(fact: str, reading: object) -> str:
     return f"{fact}\n{reading if isinstance(reading, str) else 'too few weeks'}"
 
@@ -171,8 +180,7 @@ def _under(fact: str, reading: object) -> str:
 def _second_ticks(axes: Axes, times: pd.Series) -> None:
     low, high = float(times.min()) * 0.85, float(times.max()) * 1.15
     ticks = [tick for tick in (0.2, 0.5, 1, 2, 4, 8, 16) if low <= tick <= high] or [round(float(times.median()), 1)]
-    axes.set_ylim(min(low, ticks[0] * 0.9), max(high, ticks[-1] * 1.1))
-    axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-    axes.minorticks_off()
-    for tick in ticks:
-        axes.axhline(tick, color="#d5dbe1", linewidth=0.6, zorder=0)
+    places = np.log2(ticks)
+    axes.set_ylim(np.log2(min(low, ticks[0] * 0.9)), np.log2(max(high, ticks[-1] * 1.1)))
+    _name_rows(axes, places, [f"{tick:g}" for tick in ticks])
+    axes.hlines(places, -0.5, 9.5, color="#d5dbe1", linewidth=0.6, zorder=0)

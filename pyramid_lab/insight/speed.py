@@ -8,8 +8,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import statsmodels.api as sm
 from scipy import stats
+from statsmodels.regression.linear_model import OLS
+from statsmodels.robust.norms import HuberT
+from statsmodels.robust.robust_linear_model import RLM
 from threadpoolctl import threadpool_limits
 
 from pyramid_lab.insight.thresholds import Thresholds
@@ -63,11 +65,11 @@ def _fit(rows: pd.DataFrame, alone: str, thresholds: Thresholds) -> _Fit | None:
     full = np.vstack([design, prior])
     answer = np.concatenate([times, settings.search_s * prior[:, 1]])
     if np.ptp(times) < 1e-9:
-        fitted = sm.OLS(answer, full).fit()  # without any spread there is nothing to be robust against
+        fitted = OLS(answer, full).fit()  # without any spread there is nothing to be robust against
     else:
         # The matrices are small: on a busy machine, threads waiting for each other take longer than the sums.
         with threadpool_limits(1, user_api="blas"):
-            fitted = sm.RLM(answer, full, M=sm.robust.norms.HuberT(t=settings.huber_k)).fit(maxiter=100, tol=1e-5)
+            fitted = RLM(answer, full, M=HuberT(t=settings.huber_k)).fit(maxiter=100, tol=1e-5)
     values, errors = np.asarray(fitted.params), np.nan_to_num(np.asarray(fitted.bse))
     usual = np.zeros(design.shape[1])
     usual[:2] = 1.0, design[:, 1].mean()
