@@ -45,6 +45,10 @@ def test_a_game_by_mouse_and_keys_on_every_page(kind: str, page: Page, request: 
     if kind != "voila":
         notebook.run_all()
     expect(page.locator(".pl-board")).to_have_count(1)
+    words = page.locator(".pl-status dt, .pl-status dd")
+    expect(words).to_have_count(8)
+    # A page's own style for such a list must not cut its words off.
+    assert words.evaluate_all("found => found.filter(one => one.scrollWidth > one.clientWidth + 1).length") == 0
     card(page, "Kc").click()
     view(page, 1)
     # From here on by keys alone; a letter that the notebook took would add, cut or run a cell.
