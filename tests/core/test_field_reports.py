@@ -451,3 +451,9 @@ def test_a_damaged_game_file_says_which_part(change: Any, said: str) -> None:
 def test_a_file_that_is_no_game(text: str) -> None:
     with pytest.raises(GameFileError, match="JSON"):
         Game.from_json(text)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"seed": ' + "9" * 5_000 + "}"])
+def test_a_file_that_no_reader_of_json_takes(text: str) -> None:
+    with pytest.raises(GameFileError, match="too long, or it is nested too deeply"):
+        Game.from_json(text)
