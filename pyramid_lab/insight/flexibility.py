@@ -105,7 +105,7 @@ def missed_pairs(
 
 _REPLAYED: Final = [
     "student_id", "game_id", "event_id", "event_type", "deal", "rule_set", "outcome", "first_card", "second_card",
-    "n_legal", "best_newly_exposed",
+    "n_legal", "best_newly_exposed", "event_index",
 ]  # fmt: skip
 _VERDICTS: Final[dict[str, str]] = {
     "kept": "kept", "lost": "lost", "nothing to lose": "nothing_to_lose", "not proved": "not_proved",
@@ -139,7 +139,7 @@ def _games(rows: pd.DataFrame, chosen: pd.Series[str]) -> Iterable[tuple[object,
 def replayed(game: pd.DataFrame) -> Iterator[tuple[str, Position, Move]]:
     """The moves of one logged game with the positions in which they were made.
 
-    Stops quietly where the log cannot be replayed, such as a game whose first events are missing.
+    Stops quietly where the log cannot be replayed; a game whose first events are missing gives nothing.
 
     Args:
         game: the events of one game, in order.
@@ -148,8 +148,10 @@ def replayed(game: pd.DataFrame) -> Iterator[tuple[str, Position, Move]]:
         ``event_id``, the position before the move, the move.
     """
     rows = game.to_dict("records")
+    if not rows or rows[0]["event_index"] != 0:
+        return
     try:
-        first = next(row for row in rows if row["deal"] and row["rule_set"])
+        first = next(row for row in rows if isinstance(row["deal"], str) and isinstance(row["rule_set"], str))
         rules = rules_of(first["rule_set"])
         position = Position.start(rules, Deal.from_text(first["deal"], rules.target))
     except (StopIteration, ValueError):
@@ -189,7 +191,8 @@ def _move(row: Mapping[Hashable, Any]) -> Move | None:
     if kind == "redeal":
         return REDEAL
     if kind == "attempt" and row["outcome"] == "correct":
-        return Move.discard(*(Card.parse(str(row[name])) for name in ("first_card", "second_card") if row[name]))
+        cards = [row["first_card"], row["second_card"]]  # a King has no second
+        return Move.discard(*(Card.parse(card) for card in cards if isinstance(card, str)))
     return None
 
 

@@ -618,7 +618,7 @@ def _pair_names(rows: pd.DataFrame) -> pd.Series[str]:
 
 
 def _cards(row: pd.Series[Any]) -> str:
-    cards = [str(row[name]) for name in ("first_card", "second_card") if row[name]]
+    cards = [str(row[name]) for name in ("first_card", "second_card") if isinstance(row[name], str)]
     if cards:
         return " + ".join(card.replace("T", "10").translate(_SUITS) for card in cards)
     return str(row["fact"])
