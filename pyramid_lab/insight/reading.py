@@ -602,10 +602,10 @@ class _Student:
 
 
 def _told_apart(students: list[str], names: Mapping[str, str]) -> dict[str, str]:
-    """A name for everyone, in one line; those who share one get the beginning of their pseudonym too."""
+    """A name for everyone, in one line; those who share one get their pseudonym too."""
     shown = {student: " ".join(str(names.get(student) or "").split()) or student for student in students}
     often = pd.Series(list(shown.values()), dtype=object).value_counts()
-    return {student: name if often[name] == 1 else f"{name} ({student[:8]})" for student, name in shown.items()}
+    return {student: name if often[name] == 1 else f"{name} ({student})" for student, name in shown.items()}
 
 
 def _pair_names(rows: pd.DataFrame) -> pd.Series[str]:
