@@ -15,6 +15,7 @@ from pyramid_lab.core.rules import RULE_SETS, RulesError
 
 if TYPE_CHECKING:
     from pyramid_lab.sheets import Sheet
+    from pyramid_lab.solver import Level
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -264,7 +265,12 @@ def rules_card(rules: str | None, paper: str, out: Path) -> None:
     "--rich-in",
     multiple=True,
     metavar="FACT",
-    help="Only deals whose way to win has this fact three times or more, such as 5+8; may be repeated.",
+    help="Only deals whose way to win makes this fact all four times, such as 5+8; may be repeated.",
+)
+@click.option(
+    "--difficulty",
+    type=click.Choice(("easy", "medium", "hard")),
+    help="Only deals of this level, by how often a careful player who does not look ahead wins them.",
 )
 @click.option("--any", "any_deal", is_flag=True, help="Take every seed, also deals that cannot be won; no keys.")
 @click.option("--keys/--no-keys", default=True, show_default=True, help="Answer keys at the end.")
@@ -284,6 +290,7 @@ def pack(
     count: int | None,
     start_seed: int,
     rich_in: tuple[str, ...],
+    difficulty: Level | None,
     any_deal: bool,
     keys: bool,
     names: Path | None,
@@ -312,13 +319,13 @@ def pack(
     chosen = rule_set(rules)
     for fact in rich_in:
         read_fact(fact, chosen.target)
-    if rich_in and any_deal:
-        raise click.UsageError("--any takes every deal; it does not go with --rich-in")
+    if (rich_in or difficulty) and any_deal:
+        raise click.UsageError("--any takes every deal; it does not go with --rich-in or --difficulty")
     parts = -(-count // FILE_LIMIT)
     places = [out if parts == 1 else out.with_stem(f"{out.stem}-{part}") for part in range(1, parts + 1)]
     for place in places:
         writable(place)
-    stream = every_deal(chosen, start_seed) if any_deal else certified(chosen, start_seed, rich_in)
+    stream = every_deal(chosen, start_seed) if any_deal else certified(chosen, start_seed, rich_in, difficulty)
     for part, place in enumerate(places):
         wanted = min(FILE_LIMIT, count - part * FILE_LIMIT)
         found = []

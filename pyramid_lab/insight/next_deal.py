@@ -16,8 +16,7 @@ from pyramid_lab.insight.speed import own_times
 from pyramid_lab.insight.state import fact_states, states_now
 from pyramid_lab.insight.thresholds import Thresholds
 from pyramid_lab.log.events import facts_to, rules_of
-from pyramid_lab.solver import CertifiedDeal, Unwinnable, Winnable, find_deals, solve
-from pyramid_lab.solver.deals import Level
+from pyramid_lab.solver import CertifiedDeal, Level, Unwinnable, Winnable, find_deals, solve
 
 Finder = Callable[..., Iterable[CertifiedDeal]]
 """Finds deals as :func:`pyramid_lab.solver.find_deals` does."""

@@ -17,7 +17,8 @@ from pyramid_lab.sheets.errors import SheetError
 from pyramid_lab.sheets.facts import Fact, read_fact
 from pyramid_lab.sheets.paper import paper_named
 from pyramid_lab.sheets.sheet import Sheet
-from pyramid_lab.solver import Answer, Unknown, Unwinnable, Winnable, solve
+from pyramid_lab.solver import RICH, Answer, Level, Unknown, Unwinnable, Winnable, solve
+from pyramid_lab.solver import difficulty as measured_difficulty
 
 SOLVE_SECONDS: Final = 20.0
 """How long the solver may look for a shortest line."""
@@ -217,6 +218,7 @@ def pack(
     count: int = 30,
     start_seed: int = 1,
     rich_in: Sequence[str] = (),
+    difficulty: Level | None = None,
     names: Sequence[str] = (),
     keys: bool = True,
     paper: str = "a4",
@@ -231,6 +233,7 @@ def pack(
         count: how many deals, 1 to 10,000.
         start_seed: look for deals from this seed on, 0 to 2**64 - 1.
         rich_in: facts that every deal practises, such as ``["5+8"]``; see :func:`certified`.
+        difficulty: ``easy``, ``medium`` or ``hard``; see :func:`certified`.
         names: whose sheets they are, in turn; at most ``count``.
         keys: whether the answer keys follow.
         paper, size, letters, fonts: as for :func:`deal_sheet`.
@@ -244,7 +247,7 @@ def pack(
     if len(names) > count:
         raise SheetError(f"{len(names)} names, but only {count} deals")
     Deal.from_seed(start_seed, chosen.target)
-    found = named(islice(certified(chosen, start_seed, rich_in), count), names)
+    found = named(islice(certified(chosen, start_seed, rich_in, difficulty), count), names)
     return class_pack(found, chosen, keys=keys, paper=paper, size=size, letters=letters, fonts=fonts)
 
 
@@ -254,14 +257,18 @@ def every_deal(rules: Rules, start_seed: int) -> Iterator[PackDeal]:
         yield PackDeal(Deal.from_seed(seed, rules.target))
 
 
-def certified(rules: Rules, start_seed: int, rich_in: Iterable[str] = ()) -> Iterator[PackDeal]:
+def certified(
+    rules: Rules, start_seed: int, rich_in: Iterable[str] = (), difficulty: Level | None = None
+) -> Iterator[PackDeal]:
     """The deals that can be won, from ``start_seed`` on, each with the line of its answer key.
 
     Args:
         rules: the rule set.
         start_seed: the first seed to look at.
-        rich_in: facts such as ``5+8``: the line of each deal has every one of them at least :data:`RICH` times, of the
-            four times that the suits allow.
+        rich_in: facts such as ``5+8``: the line of each deal makes every one of them at least
+            :data:`~pyramid_lab.solver.RICH` times.
+        difficulty: only deals of this level, as :func:`~pyramid_lab.solver.difficulty` measures it (some tenths of a
+            second a deal); each deal then says its level.
 
     Raises:
         SheetError: a fact that is none of the target's, or :data:`LONGEST_LOOK` seeds in a row gave no such deal.
@@ -271,13 +278,20 @@ def certified(rules: Rules, start_seed: int, rich_in: Iterable[str] = ()) -> Ite
     for item in every_deal(rules, start_seed):
         answer = solved(item.deal, rules)
         if isinstance(answer, Winnable) and _is_rich(answer.line, wanted):
-            looked = 0
-            yield replace(item, line=answer.line, shortest=answer.shortest)
-            continue
+            level = _level(item.deal, rules, answer.line) if difficulty else None
+            if level == difficulty:
+                looked = 0
+                yield replace(item, line=answer.line, shortest=answer.shortest, level=level or "")
+                continue
         looked += 1
         if looked == LONGEST_LOOK:
             what = f" rich in {' and '.join(rich_in)}" if wanted else ""
-            raise SheetError(f"no deal{what} that can be won in {LONGEST_LOOK:,} seeds: ask for less")
+            hard = f"{difficulty} " if difficulty else ""
+            raise SheetError(f"no {hard}deal{what} that can be won in {LONGEST_LOOK:,} seeds: ask for less")
+
+
+def _level(deal: Deal, rules: Rules, line: tuple[Move, ...]) -> Level:
+    return measured_difficulty(Position.start(rules, deal), line=line).level
 
 
 def _is_rich(line: Sequence[Move], wanted: Sequence[Fact]) -> bool:
@@ -290,8 +304,6 @@ def named(deals: Iterable[PackDeal], names: Iterable[str]) -> list[PackDeal]:
     return [replace(item, name=name) for item, name in zip(deals, chain(names, repeat("")), strict=False)]
 
 
-RICH: Final = 3
-"""A deal is rich in a fact if its line has it so often."""
 LONGEST_LOOK: Final = 20_000
 """So many seeds without a fitting deal end the search for one."""
 FILE_LIMIT: Final = 1_000

@@ -2,14 +2,25 @@
 
 from pyramid_lab.solver.advice import Answers, BestMove, best_move, is_dead
 from pyramid_lab.solver.answer import Answer, Unknown, Unwinnable, Winnable, solve
-from pyramid_lab.solver.deals import CertifiedDeal, Difficulty, careful_play, difficulty, facts_of, find_deals
+from pyramid_lab.solver.deals import (
+    RICH,
+    CertifiedDeal,
+    Difficulty,
+    Level,
+    careful_play,
+    difficulty,
+    facts_of,
+    find_deals,
+)
 
 __all__ = [
+    "RICH",
     "Answer",
     "Answers",
     "BestMove",
     "CertifiedDeal",
     "Difficulty",
+    "Level",
     "Unknown",
     "Unwinnable",
     "Winnable",

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from pyramid_lab.cli import cli
 from pyramid_lab.core import Deal, Position, rule_set
 from pyramid_lab.core.deal import deal_code, parse_deal_code
-from pyramid_lab.solver import Winnable, solve
+from pyramid_lab.solver import Winnable, difficulty, solve
 from tests.sheets.pdf_reading import page_sizes, text_of
 
 
@@ -133,6 +133,18 @@ def test_a_pack_of_certified_deals(tmp_path: Path) -> None:
     assert [text.count(code) >= 3 for code in codes] == [True] * 3
 
 
+def test_a_pack_of_one_difficulty(tmp_path: Path) -> None:
+    out = tmp_path / "pack.pdf"
+    done = run("pack", "--rules", "classic", "--count", "3", "--difficulty", "easy", "--out", str(out))
+    assert done.exit_code == 0, done.output
+    text = text_of(out.read_bytes(), 1)
+    seeds = [parse_deal_code(code)[1] for code in re.findall(r"classic-\d+-[A-Z]", text)]
+    assert text.count("easy") == 3
+    start = [Position.start(rule_set("classic"), Deal.from_seed(seed)) for seed in range(1, seeds[-1] + 1)]
+    easy = [s for s, p in enumerate(start, 1) if isinstance(solve(p), Winnable) and difficulty(p).level == "easy"]
+    assert seeds == easy
+
+
 def test_a_pack_rich_in_a_fact(tmp_path: Path) -> None:
     out = tmp_path / "pack.pdf"
     done = run("pack", "--rules", "three-pile", "--count", "3", "--rich-in", "5+8", "--no-keys", "--out", str(out))
@@ -144,7 +156,7 @@ def test_a_pack_rich_in_a_fact(tmp_path: Path) -> None:
         answer = solve(Position.start(rule_set("three-pile"), Deal.from_seed(seed)), shortest=True)
         if isinstance(answer, Winnable):
             pairs = [sorted(card.value for card in move.cards) for move in answer.line]
-            if pairs.count([5, 8]) >= 3:
+            if pairs.count([5, 8]) == 4:
                 rich.append(seed)
     assert seeds == rich
 
