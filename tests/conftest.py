@@ -24,6 +24,14 @@ settings.register_profile("explore", settings.get_profile("ci"), derandomize=Fal
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A busy machine can upset a browser's clock: such a test may try twice more, and the report marks it with R."""
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.flaky(reruns=2))
+
+
 def _on_this_machine(family: int, address: Any) -> bool:
     if family not in (socket.AF_INET, socket.AF_INET6):
         return True  # a Unix socket or a pipe

@@ -108,28 +108,32 @@ def list_students(place: str | None, class_name: str | None, as_csv: bool) -> No
     import csv
     import sys
 
+    from pyramid_lab.log.errors import NoLogError
     from pyramid_lab.log.spreadsheet import neutralise
 
-    with _open(place, create=True) as (_, names):
-        people = [person for person in names.people() if class_name in (None, person.class_name)]
-        if as_csv:
-            writer = csv.writer(sys.stdout, lineterminator="\n")
-            writer.writerow(["student_id", "name", "class", "id"])
-            for person in people:
-                cells = (person.student_id, person.name, person.class_name or "", person.roster_id or "")
-                writer.writerow([neutralise(cell) for cell in cells])
-        elif not people and names.people():
-            classes = sorted({person.class_name for person in names.people() if person.class_name})
-            click.echo(f"No student is in class {class_name}; the classes are: {', '.join(classes) or 'none'}.")
-        elif not people:
-            click.echo(
-                "No students yet. Add one with 'pyramid-lab student add NAME', or a roster with 'student import'."
-            )
-        else:
-            widths = [max(len(text) for text in column) for column in zip(*map(_cells, people), strict=True)]
-            for person in people:
-                line = "  ".join(text.ljust(width) for text, width in zip(_cells(person), widths, strict=True))
-                click.echo(line.rstrip())
+    known: list[Person] = []
+    try:
+        with _open(place) as (_, names):
+            known = names.people()
+    except NoLogError as error:
+        click.echo(f"Note: {error}", err=True)  # nobody has been added; looking makes no log
+    people = [person for person in known if class_name in (None, person.class_name)]
+    if as_csv:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(["student_id", "name", "class", "id"])
+        for person in people:
+            cells = (person.student_id, person.name, person.class_name or "", person.roster_id or "")
+            writer.writerow([neutralise(cell) for cell in cells])
+    elif not people and known:
+        classes = sorted({person.class_name for person in known if person.class_name})
+        click.echo(f"No student is in class {class_name}; the classes are: {', '.join(classes) or 'none'}.")
+    elif not people:
+        click.echo("No students yet. Add one with 'pyramid-lab student add NAME', or a roster with 'student import'.")
+    else:
+        widths = [max(len(text) for text in column) for column in zip(*map(_cells, people), strict=True)]
+        for person in people:
+            line = "  ".join(text.ljust(width) for text, width in zip(_cells(person), widths, strict=True))
+            click.echo(line.rstrip())
 
 
 def _cells(person: Person) -> tuple[str, str, str, str]:
@@ -159,10 +163,11 @@ def import_students(roster: Path, place: str | None) -> None:
     The same roster again changes nothing. If a line is wrong, it is named and nothing is imported.
     """
     from pyramid_lab.log.errors import RosterError
-    from pyramid_lab.log.names import read_roster
+    from pyramid_lab.log.names import read_roster, unread_columns
 
     try:
         rows = read_roster(roster)
+        unread = unread_columns(roster)
     except RosterError as error:
         raise click.ClickException(f"{roster}: nothing was imported\n{error}") from None
     with _open(place, create=True) as (store, names):
@@ -170,6 +175,12 @@ def import_students(roster: Path, place: str | None) -> None:
         for what, people in (("new", done.new), ("changed", done.changed)):
             for person in people:
                 click.echo(f"{what}: {person.label}  {person.class_name or ''}".rstrip())
+        for before, person in done.renamed:
+            click.echo(
+                f"renamed: {before} is now {person.name}. If these are two children, mend the id and import again."
+            )
+        if unread:
+            click.echo(f"Not used: the columns {', '.join(unread)}. Known are name, class and id.")
         click.echo(f"{done}. Names are in {names.path}.")
 
 
@@ -368,7 +379,7 @@ def log() -> None:
 @_plainly
 def where(place: str | None) -> None:
     """Say where the log and the names are."""
-    with _open(place, create=True) as (store, names):
+    with _open(place, create=place is None) as (store, names):
         click.echo(f"log    {store.path or store.url.render_as_string(hide_password=True)}")
         click.echo(f"names  {names.path}{'' if names.path.exists() else '  (none yet)'}")
         click.echo(store.state.message)
@@ -440,7 +451,7 @@ def enter(
     except ValueError as error:
         raise click.ClickException(f"{sheet}: {error}") from None
     moment = started or datetime.fromtimestamp(sheet.stat().st_mtime, UTC)
-    with _open(place, create=True) as (store, names):
+    with _open(place, create=place is None) as (store, names):
         person = _one(store, names, who, class_name)
         game = paper_game(rows, chosen, found, student_id=person.student_id, started=moment.astimezone())
         for line, sentence in game.notes:

@@ -23,6 +23,10 @@ class StoreAwayError(StoreError):
     """The database cannot be reached, is locked or cannot be written now; trying again later can help."""
 
 
+class NoLogError(StoreError):
+    """There is no log at this place, and none was to be made."""
+
+
 class RosterError(ValueError):
     """A roster that cannot be read; nothing was written.
 

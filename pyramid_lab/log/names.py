@@ -94,11 +94,14 @@ class Imported:
 
     Attributes:
         new, changed, unchanged: the students, as they are now.
+        renamed: the name before, and the student as he or she is now, of each whose name has changed; also in
+            ``changed``. If the two are different children, the roster has a wrong id.
     """
 
     new: tuple[Person, ...] = ()
     changed: tuple[Person, ...] = ()
     unchanged: tuple[Person, ...] = ()
+    renamed: tuple[tuple[str, Person], ...] = ()
 
     def __str__(self) -> str:
         return f"{len(self.new)} new, {len(self.changed)} changed, {len(self.unchanged)} unchanged"
@@ -226,6 +229,7 @@ class Names:
         new: list[Person] = []
         changed: list[Person] = []
         unchanged: list[Person] = []
+        renamed: list[tuple[str, Person]] = []
         for at, row in enumerate(rows):
             before = met.get(at)
             if before is None:
@@ -238,8 +242,10 @@ class Names:
                 roster_id=row.roster_id or before.roster_id,
             )
             (unchanged if after == before else changed).append(after)
+            if _key(after.name) != _key(before.name):
+                renamed.append((before.name, after))
         self.put([*new, *changed], store)
-        return Imported(tuple(new), tuple(changed), tuple(unchanged))
+        return Imported(tuple(new), tuple(changed), tuple(unchanged), tuple(renamed))
 
     def backup(self, target: Path) -> Path:
         """Copy the names into a new file; gives its path.
@@ -296,8 +302,7 @@ def read_roster(source: Path | bytes) -> list[RosterRow]:
         if source.is_dir():
             raise RosterError([(0, f"{source} is a folder; name the roster's file")])
         source = source.read_bytes()
-    # Excel understands, and some programs write, a first line that names the delimiter.
-    text = re.sub(r"\A\s*sep=.\r?\n", "", _decoded(source))
+    text = _without_hint(_decoded(source))
     if not text.strip():
         raise RosterError([(0, "the roster is empty: it needs a heading line with a column called name")])
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
@@ -311,6 +316,24 @@ def read_roster(source: Path | bytes) -> list[RosterRow]:
     except csv.Error as error:
         raise RosterError([(start, f"the quotation marks do not close ({error}); is the file whole?")]) from None
     return _rows(lines)
+
+
+def unread_columns(source: Path | bytes) -> list[str]:
+    """The columns of a roster that :func:`read_roster` leaves alone, as their headings say.
+
+    Raises:
+        RosterError: the roster is no text.
+        OSError: the file cannot be read.
+    """
+    text = _without_hint(_decoded(source.read_bytes() if isinstance(source, Path) else source))
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
+    heading = next((cells for cells in reader if any(cell.strip() for cell in cells)), [])
+    return [cell.strip() for cell in heading if cell.strip() and _heading(cell) is None]
+
+
+def _without_hint(text: str) -> str:
+    # Excel understands, and some programs write, a first line that names the delimiter.
+    return re.sub(r"\A\s*sep=.\r?\n", "", text)
 
 
 def _decoded(raw: bytes) -> str:

@@ -26,7 +26,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModu
 from sqlalchemy.pool import StaticPool
 
 from pyramid_lab.log import schema
-from pyramid_lab.log.errors import DamagedLogError, NotALogError, StoreAwayError, StoreError
+from pyramid_lab.log.errors import DamagedLogError, NoLogError, NotALogError, StoreAwayError, StoreError
 from pyramid_lab.log.events import FIELDS, Event, app_version, new_id
 from pyramid_lab.log.outbox import Kind, Outbox, Waiting
 
@@ -191,7 +191,7 @@ class Store:
         if self.path is not None:
             _check_file(self.path)
             if not create and not self.path.exists():
-                raise StoreError(f"there is no log at {self.path} yet")
+                raise NoLogError(f"there is no log at {self.path} yet")
             with suppress(OSError):
                 self.path.parent.mkdir(parents=True, exist_ok=True)
         self.engine = _engine(self.url)

@@ -188,6 +188,7 @@ def test_no_code_runs_in_the_childs_own_kernel(school_class: ClassServer, tmp_pa
 def test_messages_made_to_choke_the_server_do_not(school_class: ClassServer) -> None:
     attacker = school_class.tablet("Dora")
     attacker.play()
+    shown = attacker.view["number"]
     cookies = "; ".join(f"{name}={value}" for name, value in attacker.session.cookies.items())
     address = attacker.address.replace("http", "ws")
     line = websocket.create_connection(
@@ -203,6 +204,8 @@ def test_messages_made_to_choke_the_server_do_not(school_class: ClassServer) -> 
         line.send("x" * 1_000_000)  # larger than any message of ours
     line.close()
     attacker.act("draw")
+    attacker.wait(lambda: attacker.view["number"] > shown)
+    assert attacker.view["number"] == shown + 1  # the board plays on
     attacker.leave()
 
 

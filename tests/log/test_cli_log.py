@@ -215,3 +215,25 @@ def test_where_the_log_is(run: Run, played: Path) -> None:
     output = run("log", "where").output
     assert str(played) in output
     assert "names.sqlite3" in output
+
+
+def test_looking_at_a_log_that_is_not_there_makes_none(run: Run, place: Path) -> None:
+    assert "there is no log at" in run("student", "list").output
+    assert not place.exists()
+
+
+def test_a_roster_that_renames_a_child_says_who_was_who(run: Run, place: Path, tmp_path: Path) -> None:
+    roster = tmp_path / "roster.csv"
+    roster.write_text("name,id\nAda,7\n", encoding="utf-8")
+    run("student", "import", str(roster))
+    roster.write_text("name,id\nOther,7\n", encoding="utf-8")
+    assert "renamed: Ada is now Other." in run("student", "import", str(roster)).output
+    for accent in ("Zo\u00eb", "Zoe\u0308"):  # one letter, or a letter and its accent: the same name
+        roster.write_text(f"name,id\n{accent},8\n", encoding="utf-8")
+        assert "renamed" not in run("student", "import", str(roster)).output
+
+
+def test_columns_that_are_not_used_are_named(run: Run, place: Path, tmp_path: Path) -> None:
+    roster = tmp_path / "roster.csv"
+    roster.write_text("sep=;\nName;Klasse;ID;\nAda;3a;7;\n", encoding="utf-8")
+    assert "Not used: the columns Klasse." in run("student", "import", str(roster)).output
