@@ -222,3 +222,9 @@ def test_what_a_spreadsheet_would_change_is_kept_text(text: str) -> None:
 def test_other_texts_are_not_touched(text: str) -> None:
     assert neutralise(text) == text
     assert restore(text) == text
+
+
+def test_one_name_with_another_id_is_another_child(names: Names, store: Store) -> None:
+    assert bring(names, store, "name,class,id\nAda,3a,7\n") == "1 new, 0 changed, 0 unchanged"
+    assert bring(names, store, "name,class,id\nAda,3a,007\n") == "1 new, 0 changed, 0 unchanged"
+    assert sorted(person.roster_id or "" for person in names.people()) == ["007", "7"]
