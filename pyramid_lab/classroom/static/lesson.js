@@ -3,7 +3,9 @@
 
 const LATE_MS = 4000;
 const RELOAD_PAUSE_MS = 10000;
-const NO_LINE_MS = 20000;
+// Longer than the notebook's own tries at a new line lie apart (31 s before the last but one): a page that starts again
+// forgets the click that waits on it.
+const NO_LINE_MS = 40000;
 
 /** @param {string} tag @param {string} className @param {string} [text] */
 function make(tag, className, text) {
