@@ -14,7 +14,7 @@ import sqlite3
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -135,25 +135,31 @@ class Names:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        if not self.path.exists():
-            self.path.touch(mode=0o600)
-        connection = sqlite3.connect(self.path, timeout=30, isolation_level=None)
+        """A connection inside one transaction; committed at the end, undone on an error.
+
+        Raises:
+            StoreError: the file cannot be written.
+        """
         try:
-            connection.execute("PRAGMA secure_delete=ON")
-            connection.execute("PRAGMA synchronous=FULL")
-            connection.execute("BEGIN IMMEDIATE")
-            connection.execute(
-                "CREATE TABLE IF NOT EXISTS people (student_id TEXT PRIMARY KEY, name TEXT NOT NULL, class_name TEXT, "
-                "roster_id TEXT, number INTEGER NOT NULL)"
-            )
-            yield connection
-            connection.execute("COMMIT")
-        except sqlite3.DatabaseError as error:
-            raise StoreError(f"the names in {self.path} cannot be written ({error}); nothing was changed") from error
-        finally:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            if not self.path.exists():
+                self.path.touch(mode=0o600)
             # Closing undoes a transaction that was not committed.
-            connection.close()
+            with closing(sqlite3.connect(self.path, timeout=30, isolation_level=None)) as connection:
+                connection.execute("PRAGMA secure_delete=ON")
+                connection.execute("PRAGMA synchronous=FULL")
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute(
+                    "CREATE TABLE IF NOT EXISTS people (student_id TEXT PRIMARY KEY, name TEXT NOT NULL, "
+                    "class_name TEXT, roster_id TEXT, number INTEGER NOT NULL)"
+                )
+                yield connection
+                connection.execute("COMMIT")
+        except (sqlite3.DatabaseError, OSError) as error:
+            raise StoreError(
+                f"the names in {self.path} cannot be written ({error}); nothing was changed. Make room on the disk, "
+                "or mend your right to write there, and do the same again."
+            ) from error
 
     def people(self) -> list[Person]:
         """Everyone, in the order in which they were added.
@@ -188,9 +194,25 @@ class Names:
         return []
 
     def put(self, people: Iterable[Person], store: Store) -> None:
-        """Keep people here, and their pseudonyms and classes in the store; all of them or, on an error, none."""
+        """Keep people here, and their pseudonyms and classes in the store; all of them or, on an error, none.
+
+        Raises:
+            StoreError: the names or the log cannot be written; nothing was changed.
+        """
         people = list(people)
+        ids = {person.student_id for person in people}
+        before = [person for person in self.people() if person.student_id in ids]
+        self._keep(people)
+        try:
+            store.put_students({person.student_id: person.class_name for person in people})
+        except BaseException:
+            # Taking back needs no more room on the disk than the keeping has just given back.
+            self._keep(before, without=ids - {person.student_id for person in before})
+            raise
+
+    def _keep(self, people: Iterable[Person], *, without: Iterable[str] = ()) -> None:
         with self._writing() as connection:
+            connection.executemany("DELETE FROM people WHERE student_id = ?", [(name,) for name in without])
             last = connection.execute("SELECT coalesce(max(number), 0) FROM people").fetchone()[0]
             for number, person in enumerate(people, start=last + 1):
                 connection.execute(
@@ -199,7 +221,6 @@ class Names:
                     "name = excluded.name, class_name = excluded.class_name, roster_id = excluded.roster_id",
                     (person.student_id, person.name, person.class_name, person.roster_id, number),
                 )
-            store.put_students({person.student_id: person.class_name for person in people})
 
     def add(self, store: Store, name: str, *, class_name: str | None = None, roster_id: str | None = None) -> Person:
         """Add one student under a new pseudonym.
@@ -244,7 +265,8 @@ class Names:
             (unchanged if after == before else changed).append(after)
             if _key(after.name) != _key(before.name):
                 renamed.append((before.name, after))
-        self.put([*new, *changed], store)
+        # Those who have not changed too: an import that was broken off may have left their pseudonyms out of the log.
+        self.put([*new, *changed, *unchanged], store)
         return Imported(tuple(new), tuple(changed), tuple(unchanged), tuple(renamed))
 
     def backup(self, target: Path) -> Path:
@@ -272,11 +294,14 @@ class Names:
             return False
         with self._writing() as connection:
             gone = connection.execute("DELETE FROM people WHERE student_id = ?", (student_id,)).rowcount == 1
-        connection = sqlite3.connect(self.path, timeout=30, isolation_level=None)
         try:
-            connection.execute("VACUUM")
-        finally:
-            connection.close()
+            with closing(sqlite3.connect(self.path, timeout=30, isolation_level=None)) as connection:
+                connection.execute("VACUUM")
+        except sqlite3.DatabaseError as error:
+            raise StoreError(
+                f"the name is erased, but traces of it may be left in {self.path}, which cannot be packed ({error}). "
+                "Make room on the disk and erase any other student, or copy the file with 'pyramid-lab backup'."
+            ) from error
         return gone
 
 

@@ -7,6 +7,7 @@ import io
 import sqlite3
 import stat
 import unicodedata
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from pyramid_lab.log.errors import NotALogError, RosterError, StoreError
 from pyramid_lab.log.names import Names, RosterRow, new_pseudonym, read_roster
 from pyramid_lab.log.spreadsheet import neutralise, restore
 from pyramid_lab.log.store import Store
+
+Connect = Callable[..., sqlite3.Connection]
 
 # Everything a name may hold: no control characters but tabs and line breaks.
 NAME_TEXT = st.text(
@@ -126,16 +129,82 @@ def test_a_roster_that_is_no_text(tmp_path: Path) -> None:
         read_roster(tmp_path)
 
 
+def pseudonyms(store: Store) -> dict[str, str | None]:
+    """What the log itself knows of students, read with nothing of ours."""
+    with closing(sqlite3.connect(str(store.path))) as log:
+        return dict(log.execute("SELECT student_id, class_name FROM students"))
+
+
 def test_nothing_is_half_written_when_the_log_cannot_be(
     names: Names, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    bring(names, store, "name,class,id\nAli,3a,1\n")
+    before = names.people()
+
     def away(_: object) -> None:
         raise StoreError("away")
 
-    monkeypatch.setattr(store, "put_students", away)
-    with pytest.raises(StoreError):
-        bring(names, store, "name\nAli\nBo\n")
-    assert names.people() == []
+    roster = "name,class,id\nAli Q.,4a,1\nBo,4a,2\n"
+    with monkeypatch.context() as broken, pytest.raises(StoreError, match="away"):
+        broken.setattr(store, "put_students", away)
+        bring(names, store, roster)
+    assert names.people() == before
+    assert bring(names, store, roster) == "1 new, 1 changed, 0 unchanged"
+    assert set(pseudonyms(store).values()) == {"4a"}
+
+
+def no_room(path: Path, real: Connect) -> sqlite3.Connection:
+    connection = real(path, isolation_level=None)
+    pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    connection.execute(f"PRAGMA max_page_count={pages}")  # gives the same error as a disk without room
+    return connection
+
+
+def read_only(path: Path, real: Connect) -> sqlite3.Connection:
+    return real(f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None)
+
+
+@pytest.mark.parametrize(
+    ("connect", "said"), [(no_room, "database or disk is full"), (read_only, "attempt to write a readonly database")]
+)
+def test_names_that_cannot_be_written_leave_the_log_alone(
+    names: Names,
+    store: Store,
+    monkeypatch: pytest.MonkeyPatch,
+    connect: Callable[[Path, Connect], sqlite3.Connection],
+    said: str,
+) -> None:
+    bring(names, store, "name,class,id\nAli,3a,1\n")
+    people, known = names.people(), pseudonyms(store)
+    children = "".join(f"{'a long name ' * 10}{number},4a,{number + 2}\n" for number in range(60))
+    roster = f"name,class,id\nAli Q.,4a,1\n{children}"
+    real = sqlite3.connect
+    with monkeypatch.context() as broken, pytest.raises(StoreError) as caught:
+        broken.setattr(sqlite3, "connect", lambda path, **_: connect(path, real))
+        bring(names, store, roster)
+    assert said in str(caught.value)
+    assert str(names.path) in str(caught.value)
+    assert "nothing was changed" in str(caught.value)
+    assert (names.people(), pseudonyms(store)) == (people, known)
+    assert bring(names, store, roster) == "60 new, 1 changed, 0 unchanged"
+    assert bring(names, store, roster) == "0 new, 0 changed, 61 unchanged"
+    assert set(pseudonyms(store)) == {person.student_id for person in names.people()}
+
+
+def test_a_folder_of_names_that_cannot_be_made_is_named(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    with pytest.raises(StoreError, match=r"the names in .*file.names\.sqlite3 cannot be written"):
+        Names(tmp_path / "file" / "names.sqlite3").add(store, "Ali")
+    assert pseudonyms(store) == {}
+
+
+def test_an_import_that_was_killed_between_names_and_log_is_made_whole_by_the_next(names: Names, store: Store) -> None:
+    roster = "name,class\nAli,3a\nBo,3a\n"
+    bring(names, store, roster)
+    with closing(sqlite3.connect(str(store.path))) as log, log:
+        log.execute("DELETE FROM students")
+    assert bring(names, store, roster) == "0 new, 0 changed, 2 unchanged"
+    assert set(pseudonyms(store)) == {person.student_id for person in names.people()}
 
 
 def test_pseudonyms_say_nothing_about_the_name(names: Names, store: Store) -> None:

@@ -3,8 +3,8 @@
 
 const LATE_MS = 4000;
 const RELOAD_PAUSE_MS = 10000;
-// Longer than the notebook's own tries at a new line lie apart (31 s before the last but one): a page that starts again
-// forgets the click that waits on it.
+const LINE_EVERY_MS = 5000;
+// Time for several tries at a new line: a page that starts again forgets the click that waits on it.
 const NO_LINE_MS = 40000;
 
 /** @param {string} tag @param {string} className @param {string} [text] */
@@ -127,8 +127,21 @@ function tellBoard() {
 }
 setInterval(() => paused && tellBoard(), 1000);
 
+// Left alone, the notebook tries again after a random time of up to half a minute; a child should not wait for that.
+async function openLine() {
+  const app = /** @type {{jupyterapp?: {widgetManagerPromise: Promise<{kernel: {reconnect(): Promise<void>}}>}}} */ (
+    /** @type {unknown} */ (window)
+  ).jupyterapp;
+  try {
+    await (await app?.widgetManagerPromise)?.kernel.reconnect();
+  } catch {
+    // The class computer is away again, or the kernel is gone; the tries go on below.
+  }
+}
+
 /** @type {EventSource | undefined} */
 let source;
+let broken = false;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let late;
 function listen() {
@@ -138,9 +151,13 @@ function listen() {
     clearTimeout(late);
     late = undefined;
     line.hidden = true;
+    // A line that was cut may still look open here.
+    if (broken) void openLine();
+    broken = false;
   };
   source.onmessage = (event) => hear(JSON.parse(event.data));
   source.onerror = () => {
+    broken = true;
     late ??= setTimeout(() => {
       line.textContent = "Waiting for the class computer … Your game is kept.";
       line.hidden = false;
@@ -150,8 +167,7 @@ function listen() {
 }
 listen();
 
-// The line to the kernel opens again by itself for a while and then gives up; the class computer being there without
-// such a line means that the page has to start again.
+// The class computer being there for long without a line to the kernel means that the page has to start again.
 let withoutLine = 0;
 setInterval(() => {
   const sockets = /** @type {{plSockets?: WebSocket[]}} */ (/** @type {unknown} */ (window)).plSockets ?? [];
@@ -161,5 +177,7 @@ setInterval(() => {
   if (withoutLine >= NO_LINE_MS && !going) {
     going = true;
     startAgain();
+  } else if (withoutLine && withoutLine % LINE_EVERY_MS === 0) {
+    void openLine();
   }
 }, 1000);
