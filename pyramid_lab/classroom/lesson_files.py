@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,8 @@ from pyramid_lab.classroom.register import ClassLesson
 
 FREE_PLAY: Final = Path(__file__).parent / "lessons" / "play.ipynb"
 _PICTURES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif", ".svg"})
+_TUTORS: Final = re.compile(r"\btutor", re.IGNORECASE)
+_SHOWS_EVERYONE: Final = re.compile(r"\bclass_report\b")
 
 
 class LessonError(ValueError):
@@ -27,11 +30,16 @@ def gather(wanted: Sequence[str], folders: Sequence[Path], root: Path) -> list[C
         root: an empty folder.
 
     Raises:
-        LessonError: a lesson is not found, is meant by a name that fits several, or is no notebook.
+        LessonError: a lesson is not found, is meant by a name that fits several, is no notebook, or is the tutor's own.
     """
     lessons = []
     for number, source in enumerate([find(name, folders) for name in wanted] or [FREE_PLAY], start=1):
-        title = _title(source)
+        title, code = _read(source)
+        if _TUTORS.search(title) or _SHOWS_EVERYONE.search(code):
+            raise LessonError(
+                f"{source.stem} is for you, not for the children's tablets. Leave it out here, and open it with "
+                "'pyramid-lab'."
+            )
         folder = root / str(number)
         folder.mkdir()
         shutil.copyfile(source, folder / "lesson.ipynb")
@@ -66,15 +74,13 @@ def find(name: str, folders: Sequence[Path]) -> Path:
     raise LessonError(f"There is no lesson {name!r}. There are: {known or 'none'}.")
 
 
-def _title(path: Path) -> str:
-    """The first heading of a notebook, else its file's name."""
+def _read(path: Path) -> tuple[str, str]:
+    """A notebook's first heading, else its file's name; and all its code."""
     try:
         cells: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+        texts = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise LessonError(f"{path} is no notebook that can be read ({error}).") from None
-    for text in texts:
-        for line in text.splitlines():
-            if line.startswith("# "):
-                return line[2:].strip()
-    return path.stem
+    lines = [line for kind, text in texts if kind == "markdown" for line in text.splitlines()]
+    title = next((line[2:].strip() for line in lines if line.startswith("# ")), path.stem)
+    return title, "\n".join(text for kind, text in texts if kind == "code")

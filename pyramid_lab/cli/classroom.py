@@ -189,7 +189,7 @@ def school(store: str, tutors: tuple[str, ...], secret_file: Path, out: Path) ->
     """
     from pyramid_lab.classroom.school import SchoolError, read_secret, set_up
     from pyramid_lab.log.errors import StoreError
-    from pyramid_lab.log.store import Store
+    from pyramid_lab.log.store import Store, store_url
 
     classes: dict[str, list[str]] = {}
     for text in tutors:
@@ -199,12 +199,16 @@ def school(store: str, tutors: tuple[str, ...], secret_file: Path, out: Path) ->
                 f"{text!r} is not USER=CLASS, such as t-kim=2b or t-kim=2b,3a", param_hint="--tutor"
             )
         classes.setdefault(user.strip(), []).extend(name.strip() for name in listed.split(","))
-    if not secret_file.exists():
-        secret_file.touch(mode=0o600)
-        secret_file.write_text(secrets.token_hex(32) + "\n", encoding="ascii")
-        click.echo(f"Made a secret in {secret_file}. The hub needs it; keep it from everybody else.")
     try:
+        if store_url(store).get_backend_name() != "postgresql":
+            raise SchoolError(f"{store} is not a PostgreSQL database, such as postgresql://server/pyramid_lab")
         with Store(store) as log:
+            with log.reading():
+                pass  # nothing is made before the database answers
+            if not secret_file.exists():
+                secret_file.touch(mode=0o600)
+                secret_file.write_text(secrets.token_hex(32) + "\n", encoding="ascii")
+                click.echo(f"Made a secret in {secret_file}. The hub needs it; keep it from everybody else.")
             made = set_up(log, classes, read_secret(secret_file))
     except (SchoolError, StoreError) as error:
         raise click.ClickException(str(error)) from None

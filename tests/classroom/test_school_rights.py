@@ -9,10 +9,12 @@ from pathlib import Path
 import psycopg
 import pytest
 import sqlalchemy as sa
+from click.testing import CliRunner
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ProgrammingError
 
 from pyramid_lab.classroom.school import School, SchoolError, password, read_secret, set_up, url_for
+from pyramid_lab.cli import cli
 from pyramid_lab.core import Deal, Position, rule_set
 from pyramid_lab.log import frames
 from pyramid_lab.log.errors import StoreAwayError
@@ -181,3 +183,13 @@ def test_the_hubs_file_and_secret_are_read_or_said_to_be_wrong(tmp_path: Path) -
         url_for(school, SECRET, "root")
     assert password(SECRET, "s-1") != password(SECRET, "s-2")
     assert password(SECRET, "s-1") in url_for(school, SECRET, "s-1")
+
+
+@pytest.mark.parametrize("place", ["log.sqlite3", "postgresql://nobody@127.0.0.1:9/none", "nonsense://"])
+def test_a_refused_database_leaves_no_secret_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = CliRunner().invoke(cli, ["school", f"--store={place}", "--tutor=t-kim=2b"])
+    assert said.exit_code == 1 and said.output.startswith("Error: ")
+    assert list(tmp_path.glob("*")) == []
