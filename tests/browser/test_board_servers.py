@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import sqlite3
 from typing import Any
 
@@ -9,6 +12,31 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.servers import Server, no_request_leaves
+
+# Makes, plays and closes boards with true lines to the page; prints what is left of them, and the growth in MB.
+MANY_BOARDS = """
+import gc, json, psutil, weakref
+from comm import get_comm_manager
+from ipywidgets.widgets.widget import _instances
+from pyramid_lab.board import Board
+
+def left():
+    gc.collect()
+    return len(get_comm_manager().comms), len(_instances), psutil.Process().memory_info().rss / 2**20
+
+base, boards = left(), []
+for seed in range(200):
+    board = Board("classic", seed)
+    board._receive(board, {"kind": "draw", "page": "p", "n": 1, "number": 0}, [])
+    assert len(board.game.moves) == 1 and board.comm is not None
+    boards.append(weakref.ref(board))
+    board.close()
+    del board
+    if seed == 49:
+        early = left()
+late = left()
+print(json.dumps([late[0] - base[0], late[1] - base[1], sum(one() is not None for one in boards), late[2] - early[2]]))
+"""
 
 # Three rows: 4♠ / 6♥ 7♠ / K♣ J♠ 2♦; the stock's fourth card is 9♠.
 CELL = "from pyramid_lab.lesson import play\n\nplay('one-pass', 212, rows=3, place='{log}')"
@@ -180,3 +208,60 @@ def test_a_restarted_kernel_is_told_on_the_board_that_it_left_behind(lab: Server
         ("attempt", "Kc", None, "correct"),
         ("attempt", "Js", "2d", "correct"),
     ]
+
+
+def test_a_killed_kernel_is_told_in_plain_words_and_the_game_goes_on_as_it_was(lab: Server, page: Page) -> None:
+    log = lab.root / "killed.sqlite3"
+    lab.write("killed.ipynb", [f"from pyramid_lab.lesson import play\n\nplay('classic', 17, draw=3, place='{log}')"])
+    notebook = lab.open(page, "killed.ipynb")
+    notebook.run_all()
+    card(page, "Qc").click()
+    card(page, "Ad").click()
+    view(page, 1)
+    # Eight draws, the redeal, one more draw; that and the redeal are taken back, and the redeal is played again.
+    for number, key in enumerate("dddddddddduuy", start=2):
+        page.keyboard.press(key)
+        view(page, number)
+    before = table(page)
+    assert ("Pass", "2 of 3") in before["status"]
+    os.kill(int(notebook.execute("import os; print(os.getpid())")), signal.SIGKILL)
+    page.keyboard.press("d")
+    expect(page.locator(".pl-notice")).to_contain_text("Run this cell again")
+    assert "Everything up to your last answered move is saved" in page.locator(".pl-notice").inner_text()
+    page.locator(".jp-Dialog .jp-mod-accept").click()
+    notebook.wait_for_kernel()
+    notebook.run_all()
+    expect(page.locator(".pl-message")).to_have_text("Here is your game, where you left it.")
+    assert table(page) == before
+    page.locator("button[data-action=undo]").click()
+    view(page, 1)
+    assert ("Pass", "1 of 3") in table(page)["status"]
+    page.keyboard.press("y")
+    view(page, 2)
+    assert table(page) == before
+    rows = [row[0] for row in log_rows(lab, log.name)]
+    assert rows == ["deal", "attempt", *["draw"] * 8, "redeal", "draw", "undo", "undo", "redo", "undo", "redo"]
+
+
+def table(page: Page) -> dict[str, Any]:
+    """What a child sees of a game: the cards in sight, the figures, and which buttons can be pressed."""
+    found: dict[str, Any] = page.evaluate(
+        """() => ({
+            cards: [...document.querySelectorAll('.pl-card')].map(one => one.ariaLabel).sort(),
+            captions: [...document.querySelectorAll('.pl-caption')].map(one => one.textContent),
+            status: [...document.querySelectorAll('.pl-status > div')].map(one => [...one.children].map(part => part.textContent)),
+            buttons: [...document.querySelectorAll('.pl-button[data-action]:not([aria-disabled])')]
+                .filter(one => one.offsetParent).map(one => one.dataset.action),
+        })"""
+    )
+    found["status"] = [tuple(line) for line in found["status"]]
+    return found
+
+
+def test_two_hundred_boards_in_a_real_kernel_leave_neither_widgets_nor_memory(lab: Server, page: Page) -> None:
+    lab.write("many.ipynb", ["1 + 1"])
+    notebook = lab.open(page, "many.ipynb")
+    printed = notebook.execute(MANY_BOARDS)
+    comms, widgets, alive, grown_mb = json.loads(printed)
+    assert (comms, widgets, alive) == (0, 0, 0)
+    assert grown_mb < 20
