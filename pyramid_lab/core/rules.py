@@ -12,6 +12,8 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 UNLIMITED: Final = "unlimited"
+MOST_REDEALS: Final = 999
+"""More passes than any game has moves for; a larger number is a slip of the pen."""
 NO_FLOOR: Final = "none"
 Redeals = int | Literal["unlimited"]
 
@@ -59,7 +61,7 @@ class Rules:
         target: what a pair totals, 10 to 13; the pack is cut to the values 1 to target; a card equal to it goes alone.
         draw: cards turned at a time, 1 to 3.
         piles: waste piles: 1, or 3 (then one card of each draw goes on each, in the same order all game).
-        redeals: how often the waste may be turned over: 0, 1, 2 ... or ``"unlimited"``.
+        redeals: how often the waste may be turned over: 0, 1, 2 ... up to :data:`MOST_REDEALS`, or ``"unlimited"``.
         stock_top_in_play: the stock's top card lies face up and may be discarded.
         stock_waste_pair: the stock's top and the waste's top may go together.
         piles_pair: the tops of two waste piles may go together.
@@ -102,9 +104,7 @@ class Rules:
         if isinstance(self.piles, bool) or self.piles not in (1, 3):
             raise RulesError(f"piles is 1 or 3, not {self.piles!r}")
         if self.redeals != UNLIMITED:
-            if isinstance(self.redeals, str):
-                raise RulesError(f"redeals is a whole number from 0 on, or {UNLIMITED!r}, not {self.redeals!r}")
-            _whole("redeals", self.redeals, 0, None)
+            _whole("redeals", self.redeals, 0, MOST_REDEALS, UNLIMITED)
         if self.win not in ("pyramid", "all"):
             raise RulesError(f"win is 'pyramid' or 'all', not {self.win!r}")
         self._check_together()
@@ -229,10 +229,11 @@ class Rules:
         return lines
 
 
-def _whole(name: str, value: object, low: int, high: int | None) -> None:
+def _whole(name: str, value: object, low: int, high: int | None, word: str | None = None) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < low or (high is not None and value > high):
         span = f"from {low} on" if high is None else f"from {low} to {high}"
-        raise RulesError(f"{name} is a whole number {span}, not {value!r}")
+        span += f", or {word!r}," if word else ","
+        raise RulesError(f"{name} is a whole number {span} not {value!r}")
 
 
 def _nearest(word: str, known: list[str], prefix: str = "") -> str:
