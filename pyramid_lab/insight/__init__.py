@@ -11,9 +11,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyramid_lab.insight.cleaning import LEFT_OUT, MissingColumnError, clean, events_frame, left_out_counts
+    from pyramid_lab.insight.cleaning import MissingColumnError, clean, events_frame, left_out_counts
     from pyramid_lab.insight.errors import ERROR_REASONS, error_counts, wrong_pairs
     from pyramid_lab.insight.flexibility import breadth, choice_points, missed_pairs, order_use, planning
+    from pyramid_lab.insight.levels import STATES
     from pyramid_lab.insight.next_deal import NextDeals, next_deals, solver_judge
     from pyramid_lab.insight.plots import Picture, fact_time_picture, growth_picture
     from pyramid_lab.insight.practice import accuracy, growth, rate, weekly
@@ -30,13 +31,15 @@ if TYPE_CHECKING:
         random_student,
     )
     from pyramid_lab.insight.speed import BANDS, bands, counting_slope, fact_times, overall_speed, own_times
-    from pyramid_lab.insight.state import STATES, fact_states, states_now
+    from pyramid_lab.insight.state import fact_states, states_now
     from pyramid_lab.insight.thresholds import Thresholds, ThresholdsError
+    from pyramid_lab.insight.tries import LEFT_OUT
 
 _HOMES = {
-    "cleaning": ("LEFT_OUT", "MissingColumnError", "clean", "events_frame", "left_out_counts"),
+    "cleaning": ("MissingColumnError", "clean", "events_frame", "left_out_counts"),
     "errors": ("ERROR_REASONS", "error_counts", "wrong_pairs"),
     "flexibility": ("breadth", "choice_points", "missed_pairs", "order_use", "planning"),
+    "levels": ("STATES",),
     "next_deal": ("NextDeals", "next_deals", "solver_judge"),
     "plots": ("Picture", "fact_time_picture", "growth_picture"),
     "practice": ("accuracy", "growth", "rate", "weekly"),
@@ -45,8 +48,9 @@ _HOMES = {
     "rivals": ("RIVALS", "rival_states"),
     "simulate": ("Practice", "SimulatedStudent", "Skill", "classroom", "play_game", "practise", "random_student"),
     "speed": ("BANDS", "bands", "counting_slope", "fact_times", "overall_speed", "own_times"),
-    "state": ("STATES", "fact_states", "states_now"),
+    "state": ("fact_states", "states_now"),
     "thresholds": ("Thresholds", "ThresholdsError"),
+    "tries": ("LEFT_OUT",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -8,41 +8,23 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from pyramid_lab.core.rules import RulesError
 from pyramid_lab.insight.thresholds import Thresholds
-from pyramid_lab.log.events import FIELDS, NUMBER_FIELDS, Event, facts_to, rules_of
-
-LEFT_OUT: Final = {
-    "wrong try": "the try was turned down",
-    "no time": "no response time was measured",
-    "other clock": "timed by the tutor's hand or the kernel, not by the browser",
-    "too short": "too quick to be an answer",
-    "first move": "first move after a deal",
-    "screen left": "the student looked at another window meanwhile",
-    "pause": "the game was paused meanwhile",
-    "helped": "a hint was shown",
-    "seen before": "the position had been seen before an undo or redo",
-}
-"""Why a row says nothing about speed: the word in the column ``left_out``, and the sentence for people."""
+from pyramid_lab.insight.tries import TARGET, Row, is_asked, reasons, target_at
+from pyramid_lab.log.events import FIELDS, NUMBER_FIELDS, Event, facts_to
 
 COLUMNS: Final = (
     "event_id", "student_id", "session_id", "game_id", "deal", "rule_set", "event_index", "event_type", "t_utc", "tz",
-    "rt_ms", "clock", "first_card", "second_card", "first_place", "second_place", "value_a", "value_b", "total",
-    "outcome", "error_class", "fact", "n_exposed", "n_legal", "n_legal_cards", "legal_facts", "newly_exposed",
+    "rt_ms", "rt_first_ms", "clock", "first_card", "second_card", "first_place", "second_place", "value_a", "value_b",
+    "total", "outcome", "error_class", "fact", "n_exposed", "n_legal", "n_legal_cards", "legal_facts", "newly_exposed",
     "best_newly_exposed", "assistance",
 )  # fmt: skip
 """The fields of an event that the measures use; reading no others from a long log saves time."""
 
-TARGET: Final = 13
-
 # The log's frame of attempts alone has no rows of other events; it says in these columns what they would tell.
 _FOUND_BY_LOG: Final = ("first_move", "interrupted")
 _NEEDED: Final = ("student_id", "fact", "outcome", "rt_ms")
-_MOVES: Final = ("draw", "redeal", "undo", "redo")
 _ORDER: Final = ["student_id", "t_utc", "event_index"]
 _TIME: Final = pd.DatetimeTZDtype("ms", "UTC")
-_AWAY: Final = ("focus_lost", "focus_back")
-_PAUSED: Final = ("pause", "resume")
 
 
 class MissingColumnError(ValueError):
@@ -119,14 +101,18 @@ def main_target(events: pd.DataFrame) -> int:
 
 
 def _targets(rule_sets: pd.Series) -> dict[str, int]:
-    return {text: _target(text) for text in rule_sets.dropna().unique()}
+    return {text: target_at(text) for text in rule_sets.dropna().unique()}
 
 
-def _target(rule_set: str) -> int:
-    try:
-        return rules_of(rule_set).target
-    except (RulesError, ValueError):
-        return TARGET  # a rule set of a later version: its facts still decide what is counted
+def asked(events: pd.DataFrame) -> pd.Series[bool]:
+    """Which rows answer the board's question for a missing number: tries at a fact, but no discards."""
+    kinds = [word for word in events["assistance"].unique() if is_asked(word)]
+    return (events["event_type"] == "attempt") & events["assistance"].isin(kinds)
+
+
+def is_discard(events: pd.DataFrame) -> pd.Series[bool]:
+    """Which rows took a pair or a King away."""
+    return (events["event_type"] == "attempt") & (events["outcome"] == "correct") & ~asked(events)
 
 
 def clean(events: pd.DataFrame, thresholds: Thresholds | None = None, *, target: int = TARGET) -> pd.DataFrame:
@@ -135,7 +121,9 @@ def clean(events: pd.DataFrame, thresholds: Thresholds | None = None, *, target:
     No speed is read from: wrong tries; times below ``cleaning.shortest_ms``; the first move after a deal; a position
     during which the page was left or the game paused; one for which a hint was shown, or that had been seen before an
     undo; times that no browser measured. A time beyond ``cleaning.longest_medians`` of the student's medians is cut
-    to that (winsorised). A blocked try and a misclick are no wrong answer: they count for neither speed nor accuracy.
+    to that (winsorised). A blocked try and a misclick are no wrong answer: they count for neither speed nor accuracy; a
+    wrong pair that was taken back at once (a slip) is a misclick. Where the board asks for the missing number, the
+    answer counts for accuracy, and neither it nor the discard that it tells counts for speed.
 
     Args:
         events: rows with the columns of an event, attempts alone or everything; see :func:`in_order`.
@@ -158,12 +146,14 @@ def clean(events: pd.DataFrame, thresholds: Thresholds | None = None, *, target:
     """
     settings = (thresholds or Thresholds.default()).cleaning
     rows = in_order(events)
-    rows = rows.assign(left_out=_reasons(rows, settings.shortest_ms))
+    columns = (rows[name].tolist() for name in Row._fields)
+    rows = rows.assign(left_out=reasons(map(Row, *columns), settings.shortest_ms))
     tries = rows[(rows["event_type"] == "attempt") & rows["fact"].isin(facts_to(target))].copy()
     if tries["rule_set"].notna().any():
         tries = tries[tries["rule_set"].map(_targets(tries["rule_set"])).fillna(target) == target].copy()
+    tries["error_class"] = tries["error_class"].mask(tries["left_out"] == "slip", "misclick")
     right = tries["outcome"].map({"correct": 1.0, "incorrect": 0.0}).astype("float64")
-    tries["right"] = right.mask(tries["error_class"] == "misclick")
+    tries["right"] = right.mask((tries["error_class"] == "misclick") | (tries["left_out"] == "told"))
     tries["try_number"] = tries["right"].notna().groupby([tries["student_id"], tries["fact"]]).cumsum().astype("int64")
     tries["rt_s"] = tries["rt_ms"] / 1000
     counted = tries["rt_s"].where(tries["left_out"] == "")
@@ -172,37 +162,6 @@ def clean(events: pd.DataFrame, thresholds: Thresholds | None = None, *, target:
     tries["speed_s"] = counted.clip(upper=longest)
     tries["scan"] = (tries["n_exposed"] + 1) / (tries["n_legal_cards"] + 1)
     return tries.reset_index(drop=True)
-
-
-def _reasons(rows: pd.DataFrame, shortest_ms: int) -> np.ndarray:
-    """The reason why each row says nothing about speed, ``""`` for none; the first that holds is given."""
-    kind = rows["event_type"]
-    game = rows.groupby(["student_id", "game_id"], sort=False).ngroup()  # numbers are grouped faster than names
-    moved = kind.isin(_MOVES) | ((kind == "attempt") & (rows["outcome"] == "correct"))
-    moves_before = moved.groupby(game).cumsum() - moved.astype(int)
-    deals = (kind == "deal").groupby(game).cumsum()
-    first_of_deal = moves_before.groupby([game, deals]).transform("min")
-    # A position is what is seen from one move, or a new deal, to the next.
-    shown = rows.groupby([game, moves_before, deals], sort=False).ngroup()
-
-    def meanwhile(kinds: tuple[str, ...]) -> pd.Series:
-        """Whether an event of these kinds happened while the position was shown, before this row."""
-        return kind.isin(kinds).groupby(shown).cumsum() > 0
-
-    came_by = kind.where(moved).groupby(game).ffill().groupby(game).shift()
-    helped = ~rows["assistance"].fillna("none").isin(("none", "")) | meanwhile(("hint",))
-    reasons = (
-        ("wrong try", rows["outcome"] != "correct"),
-        ("no time", rows["rt_ms"].isna() | (rows["rt_ms"] < 0)),
-        ("other clock", rows["clock"].fillna("browser") != "browser"),
-        ("too short", rows["rt_ms"] < shortest_ms),
-        ("first move", (moves_before == first_of_deal) | rows["first_move"]),
-        ("screen left", meanwhile(_AWAY)),
-        ("pause", meanwhile(_PAUSED) | rows["interrupted"]),
-        ("helped", helped),
-        ("seen before", came_by.isin(("undo", "redo"))),
-    )
-    return np.select([np.asarray(holds, bool) for _, holds in reasons], [word for word, _ in reasons], "")
 
 
 def latest(tries: pd.DataFrame, count: int) -> pd.DataFrame:

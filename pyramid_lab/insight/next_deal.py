@@ -15,16 +15,14 @@ from pyramid_lab.insight.flexibility import Judge, Verdict
 from pyramid_lab.insight.speed import own_times
 from pyramid_lab.insight.state import fact_states, states_now
 from pyramid_lab.insight.thresholds import Thresholds
-from pyramid_lab.log.events import facts_to, rules_of
+from pyramid_lab.insight.wish import APART, FactNow, wish_for
+from pyramid_lab.log.events import rules_of
 from pyramid_lab.solver import CertifiedDeal, Level, Unwinnable, Winnable, find_deals, solve
 
 Finder = Callable[..., Iterable[CertifiedDeal]]
 """Finds deals as :func:`pyramid_lab.solver.find_deals` does."""
 
 USUAL_RULES: Final = "classic"
-
-_FACTS: Final = 2  # a deal rich in more facts than two is rich in none
-_APART: Final = 100_000  # seeds from one game of a student to the next, so that no deal comes twice
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +53,8 @@ def next_deals(
 ) -> NextDeals:
     """Deals that fit what a student knows now.
 
-    The two facts least likely to be fast (:func:`~pyramid_lab.insight.fact_states`) are to come often. The deals are
-    easy while a fact is more likely slow than fast, or nothing is known yet; hard once every fact is fast.
+    What fits follows from the state of each fact (:func:`~pyramid_lab.insight.fact_states`); see
+    :func:`~pyramid_lab.insight.wish.wish_for`.
 
     Args:
         events: everything that was logged, rows with the columns of an event.
@@ -75,18 +73,12 @@ def next_deals(
     chosen = rules if rules is not None else _last_rules(mine)
     target = (rule_set(chosen) if isinstance(chosen, str) else chosen).target
     now = states_now(fact_states(own_times(clean(mine, thresholds, target=target), thresholds), thresholds))
-    known = now[now["p_fast"].notna()].set_index("fact")
-    open_facts = known[known["state"] != "fast"]["p_fast"].sort_values(kind="stable")
-    rich = tuple(str(fact) for fact in open_facts.index[:_FACTS])
-    pairs = facts_to(target)[:-1]
-    difficulty: Level | None = None
-    if known.empty or (open_facts < 0.5).any():
-        difficulty = "easy"
-    elif len(known) == len(pairs) and open_facts.empty:
-        difficulty = "hard"
+    known = now[now["p_fast"].notna()]
+    facts = zip(known["fact"], known["p_fast"], known["state"], strict=True)
+    wish = wish_for({str(fact): FactNow(float(p_fast), str(state)) for fact, p_fast, state in facts}, target)
     games = mine.loc[mine["game_id"] != "", "game_id"].nunique()
-    deals = tuple(find(chosen, n, difficulty=difficulty, rich_in=rich, start=_APART * (games + 1)))
-    return NextDeals(deals, rich, difficulty, _why(rich, open_facts, known.empty, difficulty))
+    deals = tuple(find(chosen, n, difficulty=wish.difficulty, rich_in=wish.rich_in, start=APART * (games + 1)))
+    return NextDeals(deals, wish.rich_in, wish.difficulty, wish.why)
 
 
 def _last_rules(rows: pd.DataFrame) -> Rules | str:
@@ -97,19 +89,6 @@ def _last_rules(rows: pd.DataFrame) -> Rules | str:
         return rules_of(str(named.iloc[-1]))
     except ValueError:
         return USUAL_RULES
-
-
-def _why(rich: tuple[str, ...], p_fast: pd.Series[float], unknown: bool, difficulty: Level | None) -> str:
-    level = {"easy": "an easy one", "hard": "a hard one"}
-    kind = f"and {level[difficulty]}" if difficulty else "whatever its difficulty"
-    if unknown:
-        return f"Nothing sure is known about any pair yet, so each deal can be won, {kind}, and shows more."
-    if not rich:
-        return f"Every pair is fast, so each deal can be won and is {level.get(difficulty or '', 'a new one')}."
-    sure = " and ".join(f"{fact} ({100 * float(p_fast[fact]):.0f} % sure to be fast)" for fact in rich)
-    verb = "is" if len(rich) == 1 else "are"
-    them = "it" if len(rich) == 1 else "them"
-    return f"{sure} {verb} least sure, so each deal makes {them} often; it can be won, {kind}."
 
 
 def solver_judge(max_nodes: int = 20_000) -> Judge:

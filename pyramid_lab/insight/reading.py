@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 import pandas as pd
 
 from pyramid_lab.core.cards import rank_label
-from pyramid_lab.insight.cleaning import LEFT_OUT, clean, in_order, latest, main_target
+from pyramid_lab.insight.cleaning import clean, in_order, latest, main_target
 from pyramid_lab.insight.errors import error_counts, wrong_pairs
 from pyramid_lab.insight.flexibility import Judge, breadth, choice_points, missed_pairs, order_use, planning
 from pyramid_lab.insight.plots import Picture, fact_time_picture, growth_picture
@@ -20,6 +20,7 @@ from pyramid_lab.insight.practice import accuracy, growth, local_times, rate, we
 from pyramid_lab.insight.speed import bands, counting_slope, fact_times, own_times
 from pyramid_lab.insight.state import fact_states, states_now
 from pyramid_lab.insight.thresholds import Thresholds
+from pyramid_lab.insight.tries import LEFT_OUT
 from pyramid_lab.log.events import facts_to
 
 Progress = Callable[[int, int, str], None]

@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy import stats
-from statsmodels.regression.linear_model import OLS
-from statsmodels.robust.norms import HuberT
-from statsmodels.robust.robust_linear_model import RLM
-from threadpoolctl import threadpool_limits
 
+from pyramid_lab.insight.reach import Reach, reach
 from pyramid_lab.insight.thresholds import Thresholds
 from pyramid_lab.log.events import facts_to
 
 BANDS: Final = ("fast", "working it out", "slow", "too few tries")
 
 _Floats = npt.NDArray[np.float64]
-_PRIOR_ROWS: Final = 10  # the ridge as rows, enough of them that the robust fit takes none for an outlier
-_MAD: Final = 1.4826  # median absolute deviation to standard deviation, for a normal
-
-
-@dataclass(frozen=True, slots=True)
-class _Fit:
-    motor_s: float
-    reach_se: float  # standard error of motor and search time together at the student's mean scan
-    search_s: float
-    noise: float
-    taus: dict[str, tuple[float, float]]  # fact -> fact time, standard error
 
 
 def alone_fact(target: int) -> str:
@@ -47,53 +32,12 @@ def target_of(tries: pd.DataFrame) -> int:
 _FITTED: Final = ["student_id", "fact", "speed_s", "scan", "n_exposed", "n_legal_cards"]
 
 
-def _fit(rows: pd.DataFrame, alone: str, thresholds: Thresholds) -> _Fit | None:
-    """The robust regression of one student's times; ``None`` below the tries that it needs."""
-    settings = thresholds.fact_time
-    rows = rows[rows["speed_s"].notna() & rows["scan"].notna()]
-    rows = rows.groupby("fact", sort=False).tail(settings.last_tries)
-    kings = rows["fact"].to_numpy() == alone
-    if len(rows) < settings.min_discards or kings.sum() < max(settings.min_kings, 1):
-        return None
-    facts = [name for name in rows["fact"].unique() if name != alone]
-    design = np.column_stack(
-        [np.ones(len(rows)), rows["scan"] - 1, *((rows["fact"] == name) for name in facts)]
-    ).astype(float)
-    times = rows["speed_s"].to_numpy(float)
-    prior = np.zeros((_PRIOR_ROWS, design.shape[1]))
-    prior[:, 1] = np.sqrt(settings.search_weight / _PRIOR_ROWS)
-    full = np.vstack([design, prior])
-    answer = np.concatenate([times, settings.search_s * prior[:, 1]])
-    if np.ptp(times) < 1e-9:
-        fitted = OLS(answer, full).fit()  # without any spread there is nothing to be robust against
-    else:
-        # The matrices are small: on a busy machine, threads waiting for each other take longer than the sums.
-        with threadpool_limits(1, user_api="blas"):
-            fitted = RLM(answer, full, M=HuberT(t=settings.huber_k)).fit(maxiter=100, tol=1e-5)
-    values, errors = np.asarray(fitted.params), np.nan_to_num(np.asarray(fitted.bse))
-    usual = np.zeros(design.shape[1])
-    usual[:2] = 1.0, design[:, 1].mean()
-    covariance = np.nan_to_num(np.asarray(fitted.cov_params()))
-    search = max(float(values[1]), 0.0)
-    residual = times[kings] - values[0] - values[1] * design[kings, 1]
-    shape = _noise_shape(rows, float(values[0]), search)
-    ratio = np.median(np.abs(residual) / shape[kings]) * _MAD
-    return _Fit(
-        motor_s=float(values[0]),
-        reach_se=float(np.sqrt(max(usual @ covariance @ usual, 0.0))),
-        search_s=search,
-        noise=float(np.clip(ratio, 0.6, 1.8)),
-        taus={name: (float(values[2 + at]), float(errors[2 + at])) for at, name in enumerate(facts)},
+def _reach(rows: pd.DataFrame, alone: str, thresholds: Thresholds) -> Reach | None:
+    """One student's motor and search time; ``None`` below the tries that it needs."""
+    speed, scan, exposed, legal = (
+        rows[name].to_numpy(float) for name in ("speed_s", "scan", "n_exposed", "n_legal_cards")
     )
-
-
-def _noise_shape(rows: pd.DataFrame, motor_s: float, search_s: float) -> _Floats:
-    """Expected spread of motor and search time, s: a fifth of the motor time, and the spread of a scan that stops at
-    the first of k cards among n (the variance of the smallest of k numbers drawn from 1..n)."""
-    n = rows["n_exposed"].to_numpy(float)
-    k = np.clip(rows["n_legal_cards"].to_numpy(float), 0, n)
-    scan = k * (n + 1) * (n - k) / ((k + 1) ** 2 * (k + 2))
-    return np.asarray(np.sqrt((0.2 * max(motor_s, 0.4)) ** 2 + max(search_s, 0.05) ** 2 * np.nan_to_num(scan, nan=1.0)))
+    return reach(rows["fact"].tolist(), speed, scan, exposed, legal, alone, thresholds.fact_time)
 
 
 def own_times(tries: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFrame:
@@ -115,10 +59,10 @@ def own_times(tries: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.D
     needed = tries[_FITTED]
     for at in tries.groupby("student_id", sort=False).indices.values():
         rows = needed.iloc[at]
-        fit = _fit(rows, alone, chosen)
+        fit = _reach(rows, alone, chosen)
         if fit is not None:
-            noise = fit.noise * _noise_shape(rows, fit.motor_s, fit.search_s)
-            for name, value in zip(columns, (fit.motor_s, fit.reach_se, fit.search_s, noise), strict=True):
+            noise = fit.noise_s(rows["n_exposed"].to_numpy(float), rows["n_legal_cards"].to_numpy(float))
+            for name, value in zip(columns, (fit.motor_s, fit.se_s, fit.search_s, noise), strict=True):
                 found[name][at] = value
     result = tries.assign(**found)
     result["own_s"] = result["speed_s"] - result["motor_s"] - result["search_s"] * (result["scan"] - 1)
@@ -153,9 +97,9 @@ def fact_times(tries: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.
     order = {name: at for at, name in enumerate(facts_to(target))}
     found = []
     for student, rows in tries[_FITTED].groupby("student_id", sort=True):
-        fit = _fit(rows, alone, chosen)
+        fit = _reach(rows, alone, chosen)
         for fact, times in sorted(rows.groupby("fact")["speed_s"], key=lambda item: order[str(item[0])]):
-            tau, error = (np.nan, np.nan) if fit is None else fit.taus.get(str(fact), (np.nan, np.nan))
+            tau, error = (np.nan, np.nan) if fit is None else fit.facts.get(str(fact), (np.nan, np.nan))
             found.append(
                 (
                     student, fact, int(times.count()), times.median(), tau, tau - wide * error, tau + wide * error,
