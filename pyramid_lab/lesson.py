@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 
 from pyramid_lab.board import Board
 from pyramid_lab.board.modes import MODE_NAMES
+from pyramid_lab.board.replay import ResumeError
 from pyramid_lab.core import Deal, Move, Position, Rules, rule_set
 from pyramid_lab.core.rules import RulesError
 from pyramid_lab.log.errors import StoreError
@@ -72,19 +73,28 @@ def play(
     options: dict[str, Any] = {
         "on_event": store.append,
         "history": lambda types: _history(store, student_id, types),
+        "elsewhere": lambda game_id, number: _elsewhere(store, game_id, number),
         "hint": _hint,
         "dead": _dead,
         **modes,
     }
     if resume not in (None, "auto"):
-        return _shown(store, Board.resume(str(resume), store.events(game_id=resume), **options))
+        events = store.events(game_id=resume)
+        if events:
+            options["session_id"] = session_of(store, events[0].student_id, lesson)
+        return _shown(store, Board.resume(str(resume), events, **options))
     session_id = session_of(store, student_id, lesson)
     board = Board(_rules(rules, deal, changes), deal, student_id=student_id, session_id=session_id, **options)
     unfinished = _unfinished(store, student_id, board, deal) if resume == "auto" else None
     if unfinished is not None:
-        board.close()
         events = store.events(game_id=unfinished)
-        board = Board.resume(unfinished, events, student_id=student_id, session_id=session_id, **options)
+        try:
+            resumed = Board.resume(unfinished, events, student_id=student_id, session_id=session_id, **options)
+        except ResumeError as error:
+            board.inform(f"Here is the deal from its start: your last game of it cannot be taken up ({error}).")
+        else:
+            board.close()
+            board = resumed
     return _shown(store, board)
 
 
@@ -183,6 +193,14 @@ def _history(store: Store, student_id: str, types: tuple[str, ...] | None) -> It
     """The student's events; none while the log cannot be read, since the game matters more than its records."""
     try:
         return store.events(student_id=student_id, event_types=types)
+    except StoreError:
+        return ()
+
+
+def _elsewhere(store: Store, game_id: str, number: int) -> Iterable[Event]:
+    """The events of a game from a number on; none while the log cannot be written: then each game goes on alone."""
+    try:
+        return store.events(game_id=game_id, first_index=number) if store.state.saved else ()
     except StoreError:
         return ()
 

@@ -24,6 +24,7 @@ from pyramid_lab.board.replay import (
     Resumed,
     active_ms,
     best_of,
+    changes_game,
     resume_game,
     was_played,
 )
@@ -70,8 +71,13 @@ _SEED_BELOW: Final = 1_000_000
 _ESM: Final = files("pyramid_lab.board").joinpath("board.js").read_text(encoding="utf-8")
 _CSS: Final = files("pyramid_lab.board").joinpath("board.css").read_text(encoding="utf-8")
 _GOES_ON: Final = "This game goes on in a newer board. Use that one; this one is only a picture now."
+_WENT_ON: Final = (
+    "This game has been played on somewhere else, and this board is only a picture now. To go on here, run this cell "
+    "again (in a lesson page: load the page again)."
+)
 
 History = Callable[[tuple[str, ...] | None], Iterable[Event]]
+Elsewhere = Callable[[str, int], Iterable[Event]]
 
 # The board that plays a game in this process: a cell that is run again takes the game over.
 _PLAYING: Final[WeakValueDictionary[str, Board]] = WeakValueDictionary()
@@ -89,11 +95,15 @@ class Board(anywidget.AnyWidget):
             the move is not made and the child is told so.
         student_id: the student's pseudonym.
         session_id: one sitting; default: a new one.
-        hint: the move to point at in a position; default: the first legal one in board order.
+        hint: the next move of a way to win from a position, ``None`` if none is known in good time; then, and by
+            default, the first legal move in board order is pointed at.
         dead: whether a position is proved to have no way to win: ``True``, ``False``, or ``None`` if not known in good
             time. Called in a thread of its own after a lost game.
         history: gives the events logged so far, of the types named or of all (``None``), for records and to mark a
             replay of the same deal.
+        elsewhere: gives the events of a game, by its id, that the log holds from a number on; asked before each event
+            of a game that has begun. If another process has played the game on, this board plays and writes no more of
+            it and says so.
         next_deal: gives the deal of a new game; default: a random seed.
         now: gives the present time, aware.
         modes: any of :class:`~pyramid_lab.board.modes.Modes` by name, such as ``clock=True`` or ``ask="type"``.
@@ -119,6 +129,7 @@ class Board(anywidget.AnyWidget):
         hint: Callable[[Position], Move | None] | None = None,
         dead: Callable[[Position], bool | None] | None = None,
         history: History | None = None,
+        elsewhere: Elsewhere | None = None,
         next_deal: Callable[[], Deal] | None = None,
         now: Callable[[], datetime] | None = None,
         resumed: Resumed | None = None,
@@ -132,6 +143,7 @@ class Board(anywidget.AnyWidget):
         self._hint_of = hint
         self._dead = dead
         self._history = history
+        self._elsewhere = elsewhere
         self._now = now or (lambda: datetime.now(UTC))
         self._number = 0
         self._heard: dict[str, set[int]] = {}
@@ -190,7 +202,7 @@ class Board(anywidget.AnyWidget):
         with self._lock:
             if _PLAYING.get(self._game_id) is self:
                 del _PLAYING[self._game_id]
-            self._on_event = self._history = self._dead = self._hint_of = None
+            self._on_event = self._history = self._elsewhere = self._dead = self._hint_of = None
         # Its layout is a widget of its own, which nobody else would close.
         layout = self._trait_values.get("layout")
         super().close()
@@ -229,11 +241,11 @@ class Board(anywidget.AnyWidget):
         older = _PLAYING.get(self._game_id)
         _PLAYING[self._game_id] = self
         if older is not None and older is not self:
-            older._retire()
+            older._retire(_GOES_ON)
 
-    def _retire(self) -> None:
+    def _retire(self, why: str) -> None:
         with self._lock:
-            self._closed = _GOES_ON
+            self._closed = why
             self._show(Scene())
 
     # Showing
@@ -273,13 +285,22 @@ class Board(anywidget.AnyWidget):
                 result = "duplicate"
             else:
                 heard.add(n)
-                try:
-                    result = self._answer(page, n, content)
-                except Exception as error:  # the page must hear of any fault, whatever it is
-                    result = "error"
-                    self._trouble(error, page, n)
+                result = self._answered(page, n, content)
             self.send({"kind": "ack", "page": page, "n": n, "result": result, "number": self._number})
             self._refresh_displays()
+
+    def _answered(self, page: str, n: int, content: Mapping[str, Any]) -> str:
+        try:
+            try:
+                return self._answer(page, n, content)
+            except _PlayedOnError:
+                raise
+            except Exception as error:  # the page must hear of any fault, whatever it is
+                self._trouble(error, page, n)
+                return "error"
+        except _PlayedOnError:
+            self._retire(_WENT_ON)
+            return "closed"
 
     def _answer(self, page: str, n: int, content: Mapping[str, Any]) -> str:
         kind = str(content.get("kind"))
@@ -377,6 +398,7 @@ class Board(anywidget.AnyWidget):
 
     def _write(self, *events: Event) -> None:
         """Hand events on, the deal before the first of a game; those that could not be handed on go first next time."""
+        self._keep_up()
         if self._index == 0 and not self._owed:
             helps = [AUTO_KINGS] if self._game.auto_kings else []
             seed = self._game.deal.seed
@@ -399,6 +421,15 @@ class Board(anywidget.AnyWidget):
             self._index += 1
             self._active_events.append(event)
         self._owed = []
+
+    def _keep_up(self) -> None:
+        """See what another process has written of this game: a look away only takes numbers, a move takes the game."""
+        if self._elsewhere is None or self._index == 0:
+            return
+        others = list(self._elsewhere(self._game_id, self._index))
+        if any(changes_game(event) for event in others):
+            raise _PlayedOnError
+        self._index = max((self._index, *(event.event_index + 1 for event in others)))
 
     def _write_end(self, message: _Message, outcome: str, reason: str | None = None) -> None:
         """The game has ended. The move that ended it is saved; if this cannot be, it waits for the next event."""
@@ -621,7 +652,8 @@ class Board(anywidget.AnyWidget):
             return self._say("A hint is not to be had now.")
         position = self._game.position
         move = self._hint_of(position) if self._hint_of else None
-        if move is None or move not in position.legal_moves():
+        on_a_way = move is not None and move in position.legal_moves()
+        if not on_a_way:
             move = self._game.hint()
         self._write(self._event("hint", message, move.cards if move else (), timed=True))
         if move is None:
@@ -629,8 +661,10 @@ class Board(anywidget.AnyWidget):
             self._look_back()
             return "done"
         self._assistance = "hint"
+        aim = " That way the pyramid can be cleared." if on_a_way else ""
         heard = " and ".join(spoken(card) for card in move.cards)
-        self._show(Scene(message=move_text(move), hint=move, announce=f"Hint: {heard or move_text(move)}"))
+        announced = f"Hint: {heard}." if heard else f"Hint: {move_text(move)}"
+        self._show(Scene(message=move_text(move) + aim, hint=move, announce=announced + aim))
         self._look_back(only_proof=True)
         return "done"
 
@@ -792,6 +826,10 @@ class Board(anywidget.AnyWidget):
 
 class _NotSavedError(RuntimeError):
     """The callable that writes events raised."""
+
+
+class _PlayedOnError(RuntimeError):
+    """Another process has played this game on."""
 
 
 class _Message:

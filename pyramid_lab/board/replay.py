@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import pairwise
 
 from pyramid_lab.core import (
     DRAW,
@@ -60,11 +61,17 @@ def resume_game(game_id: str, events: Iterable[Event]) -> Resumed:
         events: in any order.
 
     Raises:
-        ResumeError: no event of this game, none that tells the deal, or one that cannot be played.
+        ResumeError: no event of this game, none that tells the deal, one that cannot be played, or two with one number.
     """
     own = sorted((event for event in events if event.game_id == game_id), key=lambda event: event.event_index)
     if not own:
         raise ResumeError(f"the log holds no game {game_id!r}")
+    for event, other in pairwise(own):
+        if event.event_index == other.event_index:
+            raise ResumeError(
+                f"game {game_id} was played in two places at once from its event {event.event_index} on, so that its "
+                "position cannot be known; take the deal again"
+            )
     first = own[0]
     rules = rules_of(first.rule_set)
     kings = first.event_type == "deal" and AUTO_KINGS in (first.assistance or "").split()
@@ -102,6 +109,11 @@ def takes_cards(event: Event) -> bool:
     )
 
 
+def changes_game(event: Event) -> bool:
+    """Whether after an event the game is another: cards were taken or turned, a move went back, or it ended."""
+    return takes_cards(event) or event.event_type in ("draw", "redeal", "undo", "redo", "end")
+
+
 def _deal_of(event: Event, target: int) -> Deal:
     """The deal of an event, with its seed if the log tells it."""
     deal = Deal.from_text(event.deal, target)
@@ -113,26 +125,28 @@ def _deal_of(event: Event, target: int) -> Deal:
 
 
 def active_ms(events: Iterable[Event]) -> int:
-    """Time played in ms: from the first move to the last event of one game, without pauses and time away.
+    """Time played in ms: from the first move to the last event of one game, without pauses, time away, and the time
+    between two sittings.
 
     Args:
         events: of one game, in order.
     """
-    started: datetime | None = None
     last: datetime | None = None
+    sitting = ""
     total = 0.0
     away: set[str] = set()
     for event in events:
         if event.event_type == "deal":
             continue
-        if last is not None and not away:
+        if event.session_id != sitting:
+            away.clear()
+        elif last is not None and not away:
             total += max(0.0, (event.t_utc - last).total_seconds())
         if event.event_type in _AWAY:
             away.add(_AWAY[event.event_type])
         else:
             away.discard(event.event_type)
-        started = started or event.t_utc
-        last = event.t_utc
+        last, sitting = event.t_utc, event.session_id
     return round(total * 1000)
 
 

@@ -417,9 +417,15 @@ class Store:
         session_id: str | None = None,
         game_id: str | None = None,
         event_types: Iterable[str] | None = None,
+        first_index: int = 0,
     ) -> list[Event]:
         """Events in the order they were written; those of one game in the order they happened. Rows that still wait in
         the outbox are among them.
+
+        Args:
+            student_id, session_id, game_id: only those of this student, sitting, game.
+            event_types: only these types.
+            first_index: only those with this number in their game, or a later one.
 
         Raises:
             StoreAwayError: the database cannot be read now.
@@ -433,6 +439,8 @@ class Store:
         )
         if types is not None:
             query = query.where(table.c.event_type.in_(sorted(types)))
+        if first_index:
+            query = query.where(table.c.event_index >= first_index)
         query = query.order_by(*([table.c.event_index] if game_id else []), table.c.seq)
         with self.reading() as connection:
             found = [_event(row._mapping) for row in connection.execute(query)]
@@ -440,8 +448,10 @@ class Store:
         for row in self._outbox.rows():
             if row.kind == "event" and row.key not in known:
                 values = row.values
-                if all(values[name] == value for name, value in wanted.items()) and (
-                    types is None or values["event_type"] in types
+                if (
+                    all(values[name] == value for name, value in wanted.items())
+                    and (types is None or values["event_type"] in types)
+                    and values["event_index"] >= first_index
                 ):
                     found.append(_event(values))
         if game_id:

@@ -82,8 +82,9 @@ def solve(
     check_position(position)
     if position.outcome is Outcome.WON:
         return Winnable((), shortest=True)
-    end = None if max_seconds is None else clock() + max_seconds
     with lent_search() as search:
+        # The first search of a process loads the compiled code: that is no part of the time for searching.
+        end = None if max_seconds is None else clock() + max_seconds
         search.put(position, shortest)
         while True:
             if cancel is not None and cancel():

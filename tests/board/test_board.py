@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import json
+import subprocess
 import sys
 import weakref
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +20,11 @@ from ipywidgets import Widget
 from ipywidgets.widgets.widget import _instances
 
 from pyramid_lab.board import Board, ModeError
+from pyramid_lab.board.board import _PLAYING
+from pyramid_lab.board.replay import ResumeError, active_ms
 from pyramid_lab.core import Deal, InvalidDealError, Move, Outcome, RulesError, rule_set
-from pyramid_lab.log.events import Event
+from pyramid_lab.lesson import play, shared_store
+from pyramid_lab.log.events import Event, new_id
 from tests.board.page import FakePage, readings
 
 # Three rows: 4♠ / 6♥ 7♠ / K♣ J♠ 2♦; the stock's fourth card is 9♠.
@@ -225,13 +231,16 @@ def test_a_hint_points_and_the_next_try_says_that_it_was_helped() -> None:
     assert page.rows("event_type", "assistance")[1:] == [("hint", "none"), ("attempt", "hint"), ("attempt", "none")]
 
 
-def test_the_solvers_hint_comes_first_and_a_silent_one_is_replaced() -> None:
+def test_the_solvers_hint_comes_first_and_says_its_aim_and_a_silent_one_is_replaced() -> None:
     page = small(hint=lambda position: Move.parse("draw"))
     page.send("hint")
     assert page.view["hint"] == ["draw"]
+    assert page.view["message"] == "Turn a card. That way the pyramid can be cleared."
     page = small(hint=lambda position: None)
     page.send("hint")
     assert page.view["hint"] == ["Kc"]
+    assert page.view["message"] == "Look at K♣."
+    assert page.view["announce"] == "Hint: king of clubs."
 
 
 def test_hints_forbidden_are_not_given() -> None:
@@ -536,6 +545,124 @@ def test_the_older_board_of_a_resumed_game_says_where_it_goes_on() -> None:
     count = len(page.events)
     assert page.send("draw") == "closed"
     assert len(page.events) == count
+
+
+def from_number(log: list[Event]) -> Any:
+    """The log as a board asks for it: the events of a game from a number on."""
+    return lambda game_id, number: [event for event in log if event.game_id == game_id and event.event_index >= number]
+
+
+def another_process(log: list[Event], name: str) -> FakePage:
+    """The newest game of the log, taken up by a board that this process's other boards know nothing of."""
+    _PLAYING.clear()
+    board = Board.resume(log[-1].game_id, list(log), on_event=log.append, elsewhere=from_number(log))
+    return FakePage(board=board, name=name)
+
+
+def test_a_game_that_another_process_has_played_on_is_not_played_on_here() -> None:
+    log: list[Event] = []
+    first = small(on_event=log.append, elsewhere=from_number(log))
+    first.send("draw")
+    second = another_process(log, "page-2")
+    second.send("try", "Kc")
+    count = len(log)
+    assert first.send("try", "Kc") == "closed"
+    assert "played on somewhere else" in first.view["message"]
+    assert "run this cell again" in first.view["message"]
+    assert (first.view["actions"], first.view["playing"]) == ([], False)
+    assert first.send("undo") == "closed"
+    assert len(log) == count
+    second.send("try", "Js", "2d")
+    third = another_process(log, "page-3")
+    assert third.board.game.to_dict() == second.board.game.to_dict()
+    assert [event.event_index for event in log] == list(range(len(log)))
+
+
+ANOTHER_PROCESS = """
+import sys
+from pyramid_lab.lesson import play
+
+board = play(resume=sys.argv[1], place=sys.argv[2])
+board._receive(board, {"kind": "draw", "page": "another", "n": 1, "number": 0}, [])
+assert board.view["message"].startswith("Turned"), board.view["message"]
+"""
+
+
+def test_two_processes_with_one_game_in_one_log_leave_one_game(tmp_path: Path) -> None:
+    place = tmp_path / "log.sqlite3"
+    here = FakePage(board=play(SMALL, DEAL, place=place, student="s1"))
+    here.send("draw")
+    there = [sys.executable, "-c", ANOTHER_PROCESS, here.board.game_id, str(place)]
+    subprocess.run(there, check=True, timeout=120)
+    assert here.send("draw") == "closed"
+    again = FakePage(board=play(SMALL, DEAL, place=place, student="s1"), name="page-2")
+    assert again.board.game_id == here.board.game_id
+    assert again.board.game.position.stock_left == 44
+    again.send("draw")
+    log = shared_store(place).events(game_id=again.board.game_id)
+    assert [(event.event_index, event.event_type) for event in log] == [
+        (0, "deal"),
+        (1, "draw"),
+        (2, "draw"),
+        (3, "draw"),
+    ]
+    shared_store(place).close()
+
+
+def test_an_unfinished_game_that_cannot_be_taken_up_is_said_and_the_deal_begins_again(tmp_path: Path) -> None:
+    place = tmp_path / "log.sqlite3"
+    page = FakePage(board=play(SMALL, DEAL, place=place, student="s1"))
+    page.send("draw")
+    store = shared_store(place)
+    first, last = store.events(game_id=page.board.game_id)
+    store.append(dataclasses.replace(last, event_id=new_id(), event_type="undo"))
+    board = play(SMALL, DEAL, place=place, student="s1")
+    assert board.game.moves == ()
+    assert board.game_id != first.game_id
+    assert "cannot be taken up" in board.notice["text"]
+    assert "two places at once" in board.notice["text"]
+    store.close()
+
+
+def test_a_look_away_from_another_board_of_the_game_only_takes_a_number() -> None:
+    log: list[Event] = []
+    first = small(on_event=log.append, elsewhere=from_number(log))
+    first.send("draw")
+    second = another_process(log, "page-2")
+    first.send("away", gone=True)
+    second.send("away", gone=True)
+    assert second.send("try", "Kc") == "done"
+    assert [event.event_index for event in log] == list(range(len(log)))
+    assert first.send("draw") == "closed"
+
+
+def test_a_game_played_in_two_places_at_once_is_named_and_not_guessed() -> None:
+    log: list[Event] = []
+    first = small(on_event=log.append)
+    first.send("draw")
+    _PLAYING.clear()
+    # Two boards that were never told of each other, as on two computers whose logs are put together later.
+    second = FakePage(board=Board.resume(log[-1].game_id, list(log), on_event=log.append), name="page-2")
+    second.send("try", "Kc")
+    first.send("draw")
+    with pytest.raises(ResumeError, match="in two places at once from its event 2 on"):
+        Board.resume(log[-1].game_id, log)
+
+
+def test_the_time_between_two_sittings_is_not_played_time() -> None:
+    clock = datetime(2026, 9, 7, 8, 0, tzinfo=UTC)
+    page = small(now=lambda: clock)
+    page.send("draw")
+    clock += timedelta(seconds=5)
+    page.send("away", gone=True)  # the last that is heard of this sitting
+    clock += timedelta(hours=3)
+    events = list(page.events)
+    options: dict[str, Any] = {"on_event": events.append, "now": lambda: clock, "session_id": "another sitting"}
+    after = FakePage(board=Board.resume(events[-1].game_id, events, **options), name="page-2")
+    after.send("draw")
+    clock += timedelta(seconds=7)
+    after.send("draw")
+    assert active_ms(events) == 12_000
 
 
 @pytest.mark.parametrize("cut", range(1, 11))

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from pyramid_lab.core import Deal, Game, Move, rule_set
 from tests.browser.servers import Server, no_request_leaves
+from tests.solver.plain_search import fewest_steps
 
 # Makes, plays and closes boards with true lines to the page; prints what is left of them, and the growth in MB.
 MANY_BOARDS = """
@@ -210,6 +212,41 @@ def test_a_restarted_kernel_is_told_on_the_board_that_it_left_behind(lab: Server
     ]
 
 
+def test_the_solver_points_the_way_and_proves_that_none_is_left(lab: Server, page: Page) -> None:
+    # 4♠ and 6♥ is the first legal discard, and after it nothing can be won, as the search without pruning has it too.
+    options = {"rows": 4, "draw": 3, "target": 10}
+    start = Game(rule_set("one-pass").replace(**options), Deal.from_seed(24, 10)).position
+    assert start.legal_moves()[0] == Move.parse("4s+6h")
+    assert fewest_steps(start) is not None
+    assert fewest_steps(start.play(Move.parse("4s+6h"))) is None
+    log = lab.root / "proof.sqlite3"
+    cell = f"play('one-pass', 24, **{options}, place='{log}')"
+    lab.write("proof.ipynb", [f"from pyramid_lab.lesson import play\n\n{cell}"])
+    notebook = lab.open(page, "proof.ipynb")
+    notebook.run_all()
+    message, notice = page.locator(".pl-message"), page.locator(".pl-notice")
+    page.locator("button[data-action=hint]").click()
+    expect(message).to_have_text("Turn a card. That way the pyramid can be cleared.")
+    expect(page.locator("button[data-action=draw]")).to_have_attribute("data-hinted", "")
+    expect(notice).to_be_hidden()
+    card(page, "4s").click()
+    card(page, "6h").click()
+    view(page, 2)
+    page.keyboard.press("h")
+    expect(notice).to_have_text("There was still a way 1 step ago: undo 1, or try this deal again.")
+    for number in range(10):
+        page.keyboard.press("d")
+        view(page, 4 + number)
+    expect(page.locator(".pl-end strong")).to_have_text("No move is left: 8 cards in the pyramid.")
+    expect(notice).to_have_text("There was still a way 11 steps ago: undo 11, or try this deal again.")
+    for number in range(11):
+        page.keyboard.press("u")
+        view(page, 14 + number)
+    expect(notice).to_be_hidden()
+    page.keyboard.press("h")
+    expect(message).to_have_text("Turn a card. That way the pyramid can be cleared.")
+
+
 def test_a_killed_kernel_is_told_in_plain_words_and_the_game_goes_on_as_it_was(lab: Server, page: Page) -> None:
     log = lab.root / "killed.sqlite3"
     lab.write("killed.ipynb", [f"from pyramid_lab.lesson import play\n\nplay('classic', 17, draw=3, place='{log}')"])
@@ -249,7 +286,8 @@ def table(page: Page) -> dict[str, Any]:
         """() => ({
             cards: [...document.querySelectorAll('.pl-card')].map(one => one.ariaLabel).sort(),
             captions: [...document.querySelectorAll('.pl-caption')].map(one => one.textContent),
-            status: [...document.querySelectorAll('.pl-status > div')].map(one => [...one.children].map(part => part.textContent)),
+            status: [...document.querySelectorAll('.pl-status > div')]
+                .map(one => [...one.children].map(part => part.textContent)),
             buttons: [...document.querySelectorAll('.pl-button[data-action]:not([aria-disabled])')]
                 .filter(one => one.offsetParent).map(one => one.dataset.action),
         })"""
