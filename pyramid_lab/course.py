@@ -9,49 +9,42 @@ from __future__ import annotations
 import io
 import os
 import random
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from html import escape
-from itertools import islice
 from pathlib import Path
-from statistics import fmean, geometric_mean
 from typing import TYPE_CHECKING, Any, Final
 
 from pyramid_lab.board import Board
 from pyramid_lab.board.flash import Flash
 from pyramid_lab.core import Deal, Outcome, Position, rule_set
 from pyramid_lab.core.rules import Rules
-from pyramid_lab.lesson import SESSION_VARIABLE, STUDENT_VARIABLE, parted, play, session_of, shared_store, student_named
+from pyramid_lab.lesson import (
+    GOES_ON_FOR,
+    SESSION_VARIABLE,
+    STUDENT_VARIABLE,
+    parted,
+    play,
+    session_of,
+    shared_store,
+    student_named,
+)
 from pyramid_lab.log.errors import StoreError
-from pyramid_lab.log.events import Event, fact_of, facts_to
-from pyramid_lab.solver import Unknown, Winnable, solve
+from pyramid_lab.log.events import Event, rules_text
+from pyramid_lab.solver import RICH, CertifiedDeal, Unknown, Winnable, find_deals, solve
 
 if TYPE_CHECKING:
     import pandas as pd
     from IPython.display import HTML
 
-LAST_TRIES: Final = 20
-"""Only so many of the newest tries at a fact say what it needs now."""
+    from pyramid_lab.insight.wish import Wish
 
-FEW_TRIES: Final = 8
-SURE: Final = 0.9
-"""Below this share of right answers a fact is practised before any slow one."""
+CHOICES: Final = 20
+"""So many winnable deals are looked at to find a rich one."""
 
-CHOICES: Final = 24
-"""So many winnable deals are looked at to find the richest."""
-
-_SHORTEST_MS: Final = 250
 _SOLVE_S: Final = 0.5
 _VERDICT_S: Final = 5.0
-_SEEDS: Final = 5000
-
-
-@dataclass(frozen=True, slots=True)
-class Need:
-    """A fact to practise next, and why: ``wrong``, ``slow`` or ``few`` (tries)."""
-
-    fact: str
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,116 +52,68 @@ class Chosen:
     """A deal chosen for a student.
 
     Attributes:
-        deal: proved to be winnable.
-        needs: the facts it was chosen for; empty without a log.
-        cards: how many cards of each of these facts lie in its pyramid.
+        certified: the deal, proved to be winnable, with a line.
+        wish: the facts it was chosen for, and why.
     """
 
-    deal: Deal
-    needs: tuple[Need, ...]
-    cards: tuple[int, ...]
+    certified: CertifiedDeal
+    wish: Wish
 
     @property
     def reason(self) -> str:
-        """Why this deal, for child and tutor."""
-        if not self.needs:
-            return "This deal can be won. The more you play, the better the next one will fit you."
-        words = {
-            "wrong": "is not always right yet",
-            "slow": "still takes you longest",
-            "few": "has not come often yet",
-        }
-        parts = [
-            f"{cards} cards of {need.fact} (it {words[need.why]})"
-            for need, cards in zip(self.needs, self.cards, strict=True)
-        ]
-        return f"This deal is for you: its pyramid holds {' and '.join(parts)}. It can be won."
+        """Why this deal, for the child."""
+        return self.wish.told(self.certified.facts)
 
 
-def needs_of(events: Iterable[Event], target: int = 13) -> tuple[Need, ...]:
-    """The pairs of a target in the order in which one student should practise them.
+def choose_deal(events: Sequence[Event], rules: Rules | str = "one-pass") -> Chosen:
+    """A winnable deal that is rich in the facts that a student needs most, as the report would choose it.
 
-    First what is often wrong (from 4 tries on, below :data:`SURE` right), then what was tried too seldom to tell, then
-    the rest, slowest first (geometric mean of the times of right tries, hints left out). It is an order and no verdict:
-    the bands and states of :mod:`pyramid_lab.insight` are for the tutor's report.
+    The facts are those of :func:`pyramid_lab.insight.wish.wish_for`. Of the certified deals of the next seeds the first
+    that is rich in them is taken, else the richest of :data:`CHOICES`; how hard it is would take too long to measure
+    while a child waits.
 
     Args:
-        events: of one student, in the order in which they happened.
-        target: 10 to 13.
-
-    Returns:
-        Every pair once; empty if nothing was tried at this target.
-    """
-    pairs = facts_to(target)[:-1]
-    tries: dict[str, list[Event]] = {fact: [] for fact in pairs}
-    for event in events:
-        if (
-            event.event_type == "attempt"
-            and event.fact in tries
-            and event.outcome in ("correct", "incorrect")
-            and event.error_class != "misclick"
-        ):
-            tries[event.fact].append(event)
-    if not any(tries.values()):
-        return ()
-    ranked: list[tuple[tuple[int, float], Need]] = []
-    for fact, every in tries.items():
-        newest = every[-LAST_TRIES:]
-        times = [
-            event.rt_ms
-            for event in newest
-            if event.outcome == "correct"
-            and event.assistance in (None, "none")
-            and event.rt_ms is not None
-            and event.rt_ms >= _SHORTEST_MS
-        ]
-        right = fmean(event.outcome == "correct" for event in newest) if newest else 1.0
-        if len(newest) >= FEW_TRIES // 2 and right < SURE:
-            ranked.append(((0, right), Need(fact, "wrong")))
-        elif len(newest) < FEW_TRIES or not times:
-            ranked.append(((1, len(newest)), Need(fact, "few")))
-        else:
-            ranked.append(((2, -geometric_mean(times)), Need(fact, "slow")))
-    return tuple(need for _, need in sorted(ranked, key=lambda item: item[0]))
-
-
-def winnable_deals(rules: Rules, seeds: Iterable[int]) -> Iterator[Deal]:
-    """The deals of these seeds that are proved to be winnable, one after another."""
-    for seed in seeds:
-        deal = Deal.from_seed(seed, rules.target)
-        if isinstance(solve(Position.start(rules, deal), max_seconds=_SOLVE_S), Winnable):
-            yield deal
-
-
-def choose_deal(
-    events: Sequence[Event], rules: Rules | str = "one-pass", *, facts: int = 2, first_seed: int = 1
-) -> Chosen:
-    """A winnable deal whose pyramid is rich in the facts that a student needs most, and that he or she has not played.
-
-    Args:
-        events: the student's log.
+        events: the student's log; the same log gives the same deal, and after another game it is another one.
         rules: the rule set or its name.
-        facts: how many facts it should be rich in.
-        first_seed: where to begin to look; the same log and seed give the same deal.
-
-    Raises:
-        ValueError: none of 5000 deals can be won under these rules.
     """
+    from pyramid_lab.insight.wish import APART, facts_now, wish_for  # brings numpy, which most lessons do without
+
     chosen = rule_set(rules)
-    needs = needs_of(events, chosen.target)[:facts]
-    played = {event.deal for event in events}
-    fresh = (deal for deal in winnable_deals(chosen, range(first_seed, first_seed + _SEEDS)) if deal.text not in played)
-    candidates = list(islice(fresh, CHOICES if needs else 1))
-    if not candidates:
-        raise ValueError(f"none of {_SEEDS} deals can be won under {chosen.title}")
-    # As many cards as possible of the fact that has fewer, then of both: a pair needs its partners.
-    best = max(candidates, key=lambda deal: (min(counts := _counts(deal, chosen, needs), default=0), sum(counts)))
-    return Chosen(best, needs, tuple(_counts(best, chosen, needs)))
+    wish = replace(wish_for(facts_now(events, chosen.target), chosen.target), difficulty=None)
+    start = APART * (1 + len({event.game_id for event in events}))
+
+    def poorest(deal: CertifiedDeal) -> int:
+        return min((deal.facts.get(fact, 0) for fact in wish.rich_in), default=RICH)
+
+    looked_at: list[CertifiedDeal] = []
+    for deal in find_deals(chosen, CHOICES, start=start):
+        if poorest(deal) >= RICH:
+            return Chosen(deal, wish)
+        looked_at.append(deal)
+    # A short line makes no two facts four times: as often as possible the one that comes less, then both.
+    return Chosen(max(looked_at, key=lambda deal: (poorest(deal), _made(deal, wish))), wish)
 
 
-def _counts(deal: Deal, rules: Rules, needs: Sequence[Need]) -> list[int]:
-    inside = [fact_of([card], rules.target) for card in deal.cards[: rules.n_pyramid]]
-    return [inside.count(need.fact) for need in needs]
+def _made(deal: CertifiedDeal, wish: Wish) -> int:
+    return sum(deal.facts.get(fact, 0) for fact in wish.rich_in)
+
+
+def _chosen_before(events: Sequence[Event], rules: Rules) -> Chosen | None:
+    """The newest unfinished game of these rules, if it was chosen by :func:`choose_deal`, as it was chosen then."""
+    last = {event.game_id: event.event_type for event in events}
+    since, sitting = datetime.now(UTC) - GOES_ON_FOR, os.environ.get(SESSION_VARIABLE)
+    text = rules_text(rules)
+    for begun in reversed(events):
+        if (
+            begun.event_type == "deal"
+            and begun.rule_set == text
+            and last[begun.game_id] != "end"
+            and (begun.t_utc >= since or begun.session_id == sitting)
+        ):
+            chosen = choose_deal([event for event in events if event.t_utc < begun.t_utc], rules)
+            if chosen.certified.deal.text == begun.deal:
+                return chosen
+    return None
 
 
 def play_next(
@@ -191,13 +136,14 @@ def play_next(
         events = shared_store(place).events(student_id=who)
     except StoreError:
         events = []  # the game matters more than the choice
-    last = {event.deal: event.event_type for event in events}
-    ended = [event for event in events if last[event.deal] == "end"]
     modes, changes = parted(choices)
     played = rule_set(rules).replace(**changes)
-    chosen = choose_deal(ended, played)
-    display(HTML(f"<p style='font-size:1.3em'>{escape(chosen.reason)}</p>"))
-    return play(played, chosen.deal, student=student, place=place, **modes)
+    chosen = _chosen_before(events, played) or choose_deal(events, played)
+    why = f"<details><summary>For the tutor: why</summary><p>{escape(chosen.wish.why)}</p></details>"
+    if os.environ.get(SESSION_VARIABLE):
+        why = ""  # a tablet of a class is the child's alone
+    display(HTML(f"<p style='font-size:1.4em;line-height:1.5;max-width:33em'>{escape(chosen.reason)}</p>{why}"))
+    return play(played, chosen.certified.deal, student=student, place=place, **modes)
 
 
 def flash(
@@ -460,12 +406,10 @@ def simulated_class(students: int = 10, *, games: int = 10, seed: int = 13) -> t
 
 __all__ = [
     "Chosen",
-    "Need",
     "choose_deal",
     "class_report",
     "compare_rules",
     "flash",
-    "needs_of",
     "odds",
     "odds_picture",
     "picture",
@@ -474,5 +418,4 @@ __all__ = [
     "still_to_win",
     "verdict",
     "who_plays",
-    "winnable_deals",
 ]

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pyramid_lab import course
+from pyramid_lab.board import Board
 from pyramid_lab.board.flash import Flash
-from pyramid_lab.core import Card, Deal, Game, Move, Position, rule_set
+from pyramid_lab.core import Card, Deal, Game, Move, Outcome, Position, rule_set
 from pyramid_lab.core.rules import Rules
 from pyramid_lab.course import (
-    Need,
+    CHOICES,
     choose_deal,
     class_report,
     compare_rules,
-    needs_of,
     odds,
     odds_picture,
     picture,
@@ -28,123 +28,79 @@ from pyramid_lab.course import (
     verdict,
     who_plays,
 )
-from pyramid_lab.insight import practise, random_student
-from pyramid_lab.lesson import shared_store
+from pyramid_lab.insight import SimulatedStudent, Skill, next_deals, practise, random_student
+from pyramid_lab.insight.cleaning import events_frame
+from pyramid_lab.lesson import play, shared_store
 from pyramid_lab.log.events import Event
 from pyramid_lab.log.names import Names
 from pyramid_lab.log.store import Store
-from pyramid_lab.solver import Unwinnable, Winnable, solve
+from pyramid_lab.solver import RICH, Unwinnable, Winnable, find_deals, solve
 
 ONE_PASS = rule_set("one-pass")
 
 
-def tries(fact: str, count: int, *, wrong: int = 0, ms: int = 1000, **more: object) -> Iterator[Event]:
-    for number in range(count):
-        fields = {"assistance": "none", "outcome": "incorrect" if number < wrong else "correct"} | more
-        yield Event(
-            event_id=str(uuid.uuid4()),
-            student_id="s1",
-            session_id="t1",
-            game_id="g1",
-            deal=Deal.from_seed(1).text,
-            rule_set="one-pass",
-            event_index=number,
-            event_type="attempt",
-            t_utc=datetime(2026, 9, 7, 8, 0, tzinfo=UTC),
-            rt_ms=ms,
-            fact=fact,
-            **fields,  # type: ignore[arg-type]
-        )
+def played(*slow: str, games: int = 8) -> list[Event]:
+    """The log of a simulated child who knows every pair by heart but these, which he counts."""
+    known, counted = Skill(known_s=0.5, spread=0.3), Skill(counted_s=3.2, learning="counted")
+    skills = {fact: counted if fact in slow else known for fact in ("A+Q", "2+J", "3+10", "4+9", "5+8", "6+7")}
+    child = SimulatedStudent("ann", skills, slip_counted=0.03, slip_known=0.0)
+    return list(practise(child, games, np.random.default_rng(21)))
 
 
-def everything(**slow: int) -> list[Event]:
-    return [
-        event
-        for fact in ("A+Q", "2+J", "3+10", "4+9", "5+8", "6+7")
-        for event in tries(fact, 10, ms=slow.get(fact.replace("+", "_"), 1000))
-    ]
-
-
-def test_needs_begin_with_wrong_facts_then_rare_ones_then_slow_ones() -> None:
-    log = [
-        *tries("A+Q", 10, ms=900),
-        *tries("2+J", 10, ms=1500),
-        *tries("3+10", 3),
-        *tries("4+9", 10, wrong=3),
-        *tries("5+8", 10, ms=2500),
-        *tries("6+7", 10, wrong=5),
-    ]
-    assert needs_of(log) == (
-        Need("6+7", "wrong"),
-        Need("4+9", "wrong"),
-        Need("3+10", "few"),
-        Need("5+8", "slow"),
-        Need("2+J", "slow"),
-        Need("A+Q", "slow"),
-    )
-
-
-def test_only_the_newest_tries_say_what_is_needed_now() -> None:
-    log = [*tries("6+7", 30, wrong=30), *tries("6+7", 20, ms=500), *everything(**{"5_8": 3000})]
-    assert needs_of(log)[0] == Need("5+8", "slow")
-
-
-def test_hints_flash_rounds_and_misclicks_do_not_make_a_fact_slow_or_wrong() -> None:
-    log = everything(**{"5_8": 2000})
-    log += tries("A+Q", 10, ms=9000, assistance="hint")
-    log += tries("2+J", 10, ms=9000, assistance="flash")
-    log += tries("3+10", 10, wrong=10, error_class="misclick")
-    assert needs_of(log)[0] == Need("5+8", "slow")
-
-
-def test_without_a_try_nothing_is_needed_and_any_winnable_deal_will_do() -> None:
-    assert needs_of([]) == ()
-    chosen = choose_deal([])
-    assert chosen.needs == ()
-    assert isinstance(solve(Position.start(ONE_PASS, chosen.deal)), Winnable)
-    assert "can be won" in chosen.reason
+@pytest.fixture(scope="module")
+def slow_at_5_8() -> list[Event]:
+    return played("5+8")
 
 
 @pytest.mark.parametrize("name", ["one-pass", "classic", "three-pile"])
-def test_the_chosen_deal_can_be_won_is_rich_in_the_needed_facts_and_says_so(name: str) -> None:
+def test_the_chosen_deal_can_be_won_is_rich_in_the_slow_fact_and_says_so(name: str, slow_at_5_8: list[Event]) -> None:
     rules = rule_set(name)
-    log = everything(**{"5_8": 4000, "6_7": 3000})
-    chosen = choose_deal(log, rules)
-    assert [need.fact for need in chosen.needs] == ["5+8", "6+7"]
-    assert isinstance(solve(Position.start(rules, chosen.deal)), Winnable)
-    inside = chosen.deal.cards[: rules.n_pyramid]
-    counted = tuple(sum(card.rank in ranks for card in inside) for ranks in ((5, 8), (6, 7)))
-    assert chosen.cards == counted
-    assert min(counted) >= 5  # 28 of 52 cards hold 4.3 of a fact's 8 on average
-    for words in ("5+8", "6+7", "longest", *map(str, counted)):
-        assert words in chosen.reason
+    chosen = choose_deal(slow_at_5_8, rules)
+    assert chosen.wish.rich_in[0] == "5+8"
+    game = Game(rules, chosen.certified.deal)
+    made: Counter[str] = Counter()
+    for move in chosen.certified.line:
+        made["+".join(sorted(str(card.value) for card in move.cards))] += 1
+        game.play(move)
+    assert game.outcome is Outcome.WON
+    assert made["5+8"] == 4  # as often as a pack can make it
+    assert "5 + 8 4 times" in chosen.reason
+    assert "not fast yet" in chosen.reason
+    assert "5+8 (" in chosen.wish.why
 
 
-def test_a_deal_that_was_played_is_not_chosen_again_and_the_same_log_gives_the_same_deal() -> None:
-    log = everything(**{"5_8": 4000})
-    first = choose_deal(log).deal
-    assert choose_deal(log).deal == first
-    assert choose_deal([*log, _played(first)]).deal != first
+def test_the_lesson_and_the_report_wish_for_the_same_facts() -> None:
+    log = played("4+9", "6+7")
+    report = next_deals(events_frame(log), "ann", rules="one-pass", find=lambda *_, **__: ())
+    chosen = choose_deal(log)
+    assert set(chosen.wish.rich_in) == {"4+9", "6+7"}
+    assert chosen.wish.rich_in == report.rich_in
 
 
-def _played(deal: Deal) -> Event:
-    return Event(
-        event_id=str(uuid.uuid4()),
-        student_id="s1",
-        session_id="t1",
-        game_id="g2",
-        deal=deal.text,
-        rule_set="one-pass",
-        event_index=0,
-        event_type="deal",
-        t_utc=datetime(2026, 9, 7, 9, 0, tzinfo=UTC),
-    )
+def test_too_few_tries_give_the_ordinary_deal_and_say_so() -> None:
+    for log in ([], played("5+8", games=1)):
+        chosen = choose_deal(log)
+        assert chosen.wish.rich_in == ()
+        assert isinstance(solve(Position.start(ONE_PASS, chosen.certified.deal)), Winnable)
+        assert "can be won" in chosen.reason
+        assert "a few games more" in chosen.reason
+        assert "Nothing sure is known" in chosen.wish.why
 
 
-def test_rules_under_which_nothing_can_be_won_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(course, "winnable_deals", lambda rules, seeds: iter(()))
-    with pytest.raises(ValueError, match="can be won under One pass"):
-        choose_deal([])
+def test_a_short_game_that_cannot_make_two_facts_often_is_as_rich_as_can_be_found() -> None:
+    rules = ONE_PASS.replace(rows=4)
+    chosen = choose_deal(played("4+9", "6+7"), rules)
+    looked_at = list(find_deals(rules, CHOICES, start=chosen.certified.seed // 100_000 * 100_000))
+    poorest = [min(deal.facts.get("4+9", 0), deal.facts.get("6+7", 0)) for deal in looked_at]
+    assert chosen.certified in looked_at
+    assert min(chosen.certified.facts.get(fact, 0) for fact in ("4+9", "6+7")) == max(poorest) < RICH
+
+
+def test_the_same_log_gives_the_same_deal_and_another_game_another(slow_at_5_8: list[Event]) -> None:
+    deal = choose_deal(slow_at_5_8).certified.deal
+    assert choose_deal(slow_at_5_8).certified.deal == deal
+    more = replace(slow_at_5_8[-1], game_id="another", event_id=str(uuid.uuid4()))
+    assert choose_deal([*slow_at_5_8, more]).certified.deal != deal
 
 
 def test_the_verdict_on_a_position() -> None:
@@ -320,12 +276,29 @@ def test_the_names_are_asked_for_where_there_are_any_but_not_on_a_page_of_a_clas
     assert who_plays() is None
 
 
-def test_the_next_deal_is_proved_under_the_rules_it_is_played_by_and_goes_on_until_its_end(tmp_path: Path) -> None:
+def test_the_next_deal_is_proved_under_its_rules_and_goes_on_whatever_else_was_played(
+    tmp_path: Path, slow_at_5_8: list[Event]
+) -> None:
     place = tmp_path / "log.sqlite3"
-    board = play_next("one-pass", rows=5, hints=False, place=place)
+    store = shared_store(place)
+    for event in slow_at_5_8:
+        store.append(event)
+    board = play_next("one-pass", rows=5, hints=False, student="ann", place=place)
     rules = ONE_PASS.replace(rows=5)
     assert board.game.rules == rules
     assert board.modes.hints is False
-    first = next(s for s in range(1, 99) if isinstance(solve(Position.start(rules, Deal.from_seed(s))), Winnable))
-    assert board.game.deal == Deal.from_seed(first)
-    assert play_next("one-pass", rows=5, place=place).game.deal == board.game.deal
+    assert isinstance(solve(board.game.position), Winnable)
+    turn(board)
+
+    # Another game in between changes what is known of the child, but not the deal that was begun.
+    turn(play("one-pass", 321, student="ann", place=place))
+    again = play_next("one-pass", rows=5, student="ann", place=place)
+    assert again.game_id == board.game_id
+    assert again.game.moves == board.game.moves
+
+
+def turn(board: Board) -> None:
+    """Press the stock once, as a page does."""
+    message = {"n": 1, "page": str(uuid.uuid4()), "kind": "draw", "number": board.view["number"], "input": "mouse"}
+    board._receive(None, message, None)
+    assert len(board.game.moves) == 1
