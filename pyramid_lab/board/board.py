@@ -19,6 +19,7 @@ from pyramid_lab.board.modes import PANEL, Modes
 from pyramid_lab.board.replay import (
     ASKED,
     AUTO_KINGS,
+    MENDED,
     REPLAY,
     SEED,
     Resumed,
@@ -459,6 +460,7 @@ class Board(anywidget.AnyWidget):
             text = judged(position, cards, error, self.modes)
             wrong = event.outcome == "incorrect" and len(cards) == 2
             keep = len(cards) == 2 and position.is_exposed(cards[0]) and (not wrong or self.modes.retry)
+            keep = keep and not self.modes.table
             still = keep and cards[0].rank != position.rules.target
             self._show(
                 Scene(
@@ -496,7 +498,9 @@ class Board(anywidget.AnyWidget):
         self._write_end(message, outcome.value)
         won = outcome is Outcome.WON
         said = "The pyramid is clear." if won else f"No move is left. {position.pyramid_left} in the pyramid."
-        way = "Take a new deal when you like." if won else "Undo some steps, or try this deal again."
+        way = (
+            "Take a new deal when you like." if won or self.modes.table else "Undo some steps, or try this deal again."
+        )
         self._show(Scene(message=f"{text} {way}", tone="end", announce=f"{text} {said} {way}", end=self._end_lines()))
         if not won:
             self._look_back()
@@ -581,12 +585,16 @@ class Board(anywidget.AnyWidget):
             )
         )
         sum_text = f"{addend(card.rank)} + {given} is {total}"
+        if self.modes.table:
+            text = f"Noted: {sum_text}" + (". Tap the card the player takes." if right else f", not {target}.")
+        elif right:
+            text = f"{sum_text}. Now take a card that is worth {given}."
+        else:
+            text = f"{sum_text}, not {target}. Try again: {addend(card.rank)} and how many make {target}?"
         self._show(
             replace(
                 self._scene,
-                message=f"{sum_text}. Now take a card that is worth {given}."
-                if right
-                else f"{sum_text}, not {target}. Try again: {addend(card.rank)} and how many make {target}?",
+                message=text,
                 tone="good" if right else "try",
                 announce="",
                 selected=(card,),
@@ -618,11 +626,17 @@ class Board(anywidget.AnyWidget):
         return "done"
 
     def _undo(self, message: _Message) -> str:
+        table = self.modes.table
+        if table and self._scene.slip and self._try is not None:
+            self._write(self._event("slip", message, self._try[3]))
+            self._try = None
+            self._show(Scene(message="Taken back: that try is not counted."))
+            return "done"
         if not self._game.can_undo:
             return self._say("There is nothing to undo yet.")
         trial = Game.from_dict(self._game.to_dict())
         after = trial.undo()
-        self._write(self._event("undo", message, after=after, timed=True))
+        self._write(self._event("undo", message, after=after, reason=MENDED if table else None, timed=True))
         if self._game.finished:
             self._game.undo()
             self._show(Scene(message="The game goes on."))
@@ -632,7 +646,8 @@ class Board(anywidget.AnyWidget):
         self._undone_firsts.append(first)
         self._assistance = "none"
         back = self._game.rules.name == "cardems" and first is not None
-        self._show(Scene(message="Taken back.", selected=(first,) if back and first else ()))
+        text = "Taken back: a wrong tap." if table else "Taken back."
+        self._show(Scene(message=text, selected=(first,) if back and first else ()))
         return "done"
 
     def _redo(self, message: _Message) -> str:
@@ -693,7 +708,8 @@ class Board(anywidget.AnyWidget):
             return self._say("The game has ended.")
         self._write(self._event("end", message, outcome="stopped", reason="done"))
         self._game.finish()
-        self._show(Scene(message="Undo goes on with this game.", tone="end", end=self._end_lines()))
+        back = "Mend" if self.modes.table else "Undo"
+        self._show(Scene(message=f"{back} goes on with this game.", tone="end", end=self._end_lines()))
         return "done"
 
     def _pause(self, message: _Message) -> str:
@@ -759,7 +775,8 @@ class Board(anywidget.AnyWidget):
             if not answer:
                 if back:
                     steps = "1 step" if back == 1 else f"{back} steps"
-                    text = f"There was still a way {steps} ago: undo {back}, or try this deal again."
+                    advice = "" if self.modes.table else f": undo {back}, or try this deal again"
+                    text = f"There was still a way {steps} ago{advice}."
                 break
             if not trial.can_undo:
                 text = "This deal cannot be cleared by anyone: every way has been tried. Take a new one."

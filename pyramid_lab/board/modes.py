@@ -29,6 +29,7 @@ class Modes:
         values: print the value on A, J, Q and K.
         retry: after a wrong pair the first card stays chosen, so that only its partner is looked for again.
         table: the tutor records a game that is played with real cards: logged as ``source=table``, ``clock=tutor``.
+            Words are for the tutor, undo mends a wrong tap, and there are no hints.
         kings: ``"tap"`` them, or ``"auto"``: an exposed king goes by itself after a move.
         theme: ``"auto"`` (as the notebook), ``"light"`` or ``"dark"``.
         contrast: ``"auto"`` (as the system asks), ``"more"`` or ``"normal"``.
@@ -64,6 +65,8 @@ class Modes:
             value = getattr(self, name)
             if not isinstance(value, bool) and not (value is None and name in ("score", "combo")):
                 raise ModeError(f"{name} is True or False, not {value!r}")
+        if self.table and self.kings == "auto":
+            raise ModeError("table=True with kings='auto' would record kings that nobody took; leave kings at 'tap'")
 
     def changed(self, **changes: Any) -> Modes:
         """These modes with some changed.

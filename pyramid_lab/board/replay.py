@@ -25,8 +25,10 @@ AUTO_KINGS = "auto_kings"
 REPLAY = "replay"
 SEED = "seed:"
 ASKED = "ask_"
+MENDED = "wrong_tap"
 # The words that a deal event carries: AUTO_KINGS in `assistance`; in `reason` its seed (`seed:17`) and REPLAY.
-# An answer to the missing number has ASKED and how it was given in `assistance`.
+# An answer to the missing number has ASKED and how it was given in `assistance`. At a table an undo has MENDED in
+# `reason`: the tutor had tapped what the player did not do.
 _AWAY = {"pause": "resume", "focus_lost": "focus_back"}
 
 

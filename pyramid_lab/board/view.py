@@ -28,6 +28,9 @@ from pyramid_lab.core.rules import RULE_SETS, Rules
 Tone = Literal["calm", "good", "try", "end", "trouble"]
 Timing = Literal["shown", "select", "keep"]
 
+# What helps a player at the screen has no place where the tutor taps for a player at a table.
+_NOT_AT_A_TABLE: Final = frozenset({"hints", "undo", "retry"})
+
 _SUITS: Final = {"c": "clubs", "d": "diamonds", "h": "hearts", "s": "spades"}
 _RANKS: Final = {1: "ace", 11: "jack", 12: "queen", 13: "king"}
 
@@ -116,6 +119,8 @@ def _alone(target: int) -> str:
 
 def judged(position: Position, cards: Sequence[Card], error: IllegalMoveError | None, modes: Modes) -> str:
     """What the board says to a try: what was right, or what was in the way and how to go on."""
+    if modes.table:
+        return f"Noted: {_noted(position, cards, error)}"
     if error is None:
         if len(cards) == 1:
             return f"{cards[0].label} is {position.rules.target}: it goes alone."
@@ -128,6 +133,15 @@ def judged(position: Position, cards: Sequence[Card], error: IllegalMoveError | 
         kind = f" {cards[0].label} is still chosen: try another partner." if modes.retry else " Have another try."
         return text + near + kind
     return text
+
+
+def _noted(position: Position, cards: Sequence[Card], error: IllegalMoveError | None) -> str:
+    """A try at a table, said back to the tutor who tapped it; the player is not at the screen."""
+    if error is not None:
+        return sentence(str(error))
+    if len(cards) == 1:
+        return f"{cards[0].label} alone."
+    return f"{cards[0].label} and {cards[1].label}, {position.rules.target}."
 
 
 def drawn_text(position: Position, *, heard: bool = False) -> str:
@@ -172,14 +186,14 @@ def make_view(game: Game, frame: Frame, scene: Scene) -> dict[str, Any]:
         "tone": "trouble" if frame.closed else scene.tone,
         "announce": frame.closed or scene.announce or scene.message,
         "status": _status(game, modes),
-        "actions": [] if frame.closed else _actions(game, frame),
+        "actions": [] if frame.closed else _actions(game, frame, scene),
         "playing": playing,
         "started": frame.started,
         "paused": frame.paused,
         "timing": scene.timing,
         "ask": modes.ask,
         "answered": scene.answered.text if scene.answered else "",
-        "slip": scene.slip,
+        "slip": scene.slip and not modes.table,
         "clock": {"ms": frame.clock_ms, "running": playing and frame.started and not frame.paused}
         if modes.clock
         else None,
@@ -209,7 +223,12 @@ def _card(position: Position, card: Card, free: bool, modes: Modes) -> dict[str,
     state = "exposed" if free else f"covered by {' and '.join(spoken(coverer) for coverer in lying_on)}"
     under_partner = position.rules.coverer_pairs and len(lying_on) == 1 and position.is_exposed(lying_on[0])
     target = position.rules.target
-    if modes.say:
+    if modes.table and (modes.say or modes.ask != "off"):
+        prompt = f"Ask the player: what goes with {card.label} to make {target}?"
+        chosen = f"{spoken(card)} chosen. {'Tap' if modes.ask == 'choose' else 'Enter'} what the player says."
+        if modes.ask == "off":
+            chosen = f"{spoken(card)} chosen. Ask the player: what makes {target}?"
+    elif modes.say:
         prompt = f"Say it aloud: what goes with {card.label} to make {target}?"
         chosen = f"{spoken(card)} chosen. Say it aloud: what makes {target}?"
     elif modes.ask != "off":
@@ -315,20 +334,24 @@ def _status(game: Game, modes: Modes) -> list[dict[str, str]]:
     return [{"name": name, "label": label, "value": value} for name, label, value in lines]
 
 
-def _actions(game: Game, frame: Frame) -> list[dict[str, Any]]:
+def _actions(game: Game, frame: Frame, scene: Scene) -> list[dict[str, Any]]:
     modes = frame.modes
     playing = game.outcome is Outcome.PLAYING
     over = "The game has ended: undo, restart or take a new deal."
     found: list[tuple[str, str, str, bool, str]] = []
     if modes.hints and not modes.table:
         found.append(("hint", "Hint", "Hint", playing, over))
-    if modes.undo:
+    if modes.table:
+        mendable = game.can_undo or scene.slip
+        found.append(("undo", "Mend", "Mend a wrong tap: take it back", mendable, "There is nothing to take back."))
+    elif modes.undo:
         found.append(("undo", "Undo", "Undo", game.can_undo, "There is nothing to undo yet."))
         found.append(("redo", "Redo", "Redo", game.can_redo, "There is nothing to redo."))
     found.append(("restart", "Restart", "Restart this deal", frame.started, "This is the start of the deal."))
     found.append(("new", "New", "New deal", True, ""))
     if playing:
-        found.append(("finish", "Done", "I am done with this deal", frame.started, "Play a move first."))
+        done = "The player is done with this deal" if modes.table else "I am done with this deal"
+        found.append(("finish", "Done", done, frame.started, "Play a move first."))
         name, label = ("resume", "Go on") if frame.paused else ("pause", "Pause")
         found.append((name, label, label, frame.started or frame.paused, "The game has not begun yet."))
     if modes.settings:
@@ -344,6 +367,8 @@ def _settings(modes: Modes, rules: Rules) -> list[dict[str, Any]]:
     found = []
     for name, label in PANEL.items():
         if (name == "score" and not _has_points(rules)) or (name == "combo" and not rules.combo):
+            continue
+        if modes.table and name in _NOT_AT_A_TABLE:
             continue
         choices = [[value, CHOICE_LABELS[name][value]] for value in CHOICES[name]] if name in CHOICES else []
         found.append({"name": name, "label": label, "value": getattr(shown, name), "choices": choices})

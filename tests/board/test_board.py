@@ -474,6 +474,44 @@ def test_a_table_game_is_logged_as_the_tutors() -> None:
     assert "hint" not in [action["action"] for action in page.view["actions"]]
 
 
+def test_at_a_table_undo_mends_a_wrong_tap_and_is_logged_so() -> None:
+    page = FakePage("table", 17, table=True)
+    page.send("draw")
+    page.send("try", "Qc", "Ad")
+    assert page.view["message"] == "Noted: Q♣ and A♦, 13."
+    assert page.send("undo") == "done"
+    page.send("try", "9s", "8d")
+    assert page.view["message"] == "Noted: 9 + 8 is 17, not 13."
+    assert page.view["selected"] == []
+    # The wrong pair took nothing away: what is mended is the note of it, however late the tutor sees it.
+    assert page.send("undo", times=readings(None, 90_000.0)) == "done"
+    assert page.rows("event_type", "first_card", "reason")[1:] == [
+        ("draw", None, None),
+        ("attempt", "Qc", None),
+        ("undo", None, "wrong_tap"),
+        ("attempt", "9s", "wrong_total"),
+        ("slip", "9s", None),
+    ]
+    assert page.board.game.moves == (Move.parse("draw"),)
+    page.send("undo")
+    assert page.board.game.moves == ()
+
+
+def test_at_a_table_the_tutor_is_spoken_to_and_not_the_player() -> None:
+    page = FakePage("table", 17, table=True, ask="choose")
+    card = next(one for one in page.view["pyramid"] if one["card"] == "9s")
+    assert card["prompt"] == "Ask the player: what goes with 9♠ to make 13?"
+    page.send("answer", "9s", answer=5)
+    assert page.view["message"] == "Noted: 9 + 5 is 14, not 13."
+    page.send("answer", "9s", answer=4)
+    assert page.view["message"] == "Noted: 9 + 4 is 13. Tap the card the player takes."
+    assert {row[0] for row in page.rows("source", "event_type") if row[1] == "attempt"} == {"table"}
+    names = {action["action"]: action["label"] for action in page.view["actions"]}
+    assert names["undo"] == "Mend"
+    assert "hint" not in names
+    assert {"hints", "undo", "retry"}.isdisjoint(setting["name"] for setting in page.view["settings"])
+
+
 def test_a_setting_is_changed_on_the_board_and_the_clock_goes_on() -> None:
     page = small()
     page.send("set", name="four_colours", value=True)
@@ -497,6 +535,7 @@ def test_settings_locked_by_the_tutor_stay() -> None:
         ({"clok": True}, ModeError, "did you mean 'clock'"),
         ({"ask": "shout"}, ModeError, "ask is one of 'off', 'type', 'choose'"),
         ({"clock": "yes"}, ModeError, "clock is True or False"),
+        ({"table": True, "kings": "auto"}, ModeError, "would record kings that nobody took"),
         ({"rules": "clasic"}, RulesError, "did you mean 'classic'"),
         ({"deal": "table-17-K2"}, InvalidDealError, "table-17-K2"),
         ({"deal": -1}, InvalidDealError, "-1"),
