@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any, Final
 
@@ -20,6 +20,25 @@ _NO_NAMES: Final = (
     "There are no names yet. The tutor adds them with <code>pyramid-lab student import</code>. "
     "You can play without a name."
 )
+
+
+def labels_of(people: Iterable[Person], *, with_class: bool = True) -> list[tuple[str, str]]:
+    """Labels in alphabetical order, each with its pseudonym, for a list to choose from.
+
+    Where two names are alike, the class (if wanted), the school's id or a number tells them apart.
+    """
+    shown = sorted(people, key=lambda person: person.label.casefold())
+    alike = Counter(person.label for person in shown)
+    seen: Counter[str] = Counter()
+    labels = []
+    for person in shown:
+        seen[person.label] += 1
+        label = person.label
+        if alike[label] > 1:
+            more = [person.class_name if with_class else None, person.roster_id or str(seen[label])]
+            label += f" ({', '.join(filter(None, more))})"
+        labels.append((label, person.student_id))
+    return labels
 
 
 class StudentPicker(ipywidgets.VBox):  # type: ignore[misc]
@@ -72,22 +91,8 @@ class StudentPicker(ipywidgets.VBox):  # type: ignore[misc]
 
     def _list_names(self, _change: Any = None) -> None:
         shown = [person for person in self._people if self.classes.value in (None, person.class_name)]
-        shown.sort(key=lambda person: person.label.casefold())
-        labels = Counter(person.label for person in shown)
-        seen: Counter[str] = Counter()
-        options: list[tuple[str, str | None]] = [(_NOBODY, None)]
-        for person in shown:
-            seen[person.label] += 1
-            options.append((self._label(person, labels[person.label], seen[person.label]), person.student_id))
-        self.names.options = options
+        self.names.options = [(_NOBODY, None), *labels_of(shown, with_class=self.classes.value is None)]
         self.names.value = None
-
-    def _label(self, person: Person, alike: int, nth: int) -> str:
-        """The name; where two are alike, with the class, the school's id or a number that tells them apart."""
-        if alike == 1:
-            return person.label
-        more = [person.class_name if self.classes.value is None else None, person.roster_id or str(nth)]
-        return f"{person.label} ({', '.join(filter(None, more))})"
 
     def _choose(self, _change: Any) -> None:
         chosen = self.names.value

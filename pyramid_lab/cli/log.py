@@ -436,6 +436,7 @@ def enter(
     The first line of FILE.csv names the columns: first,second,total,tick,seconds (only first must be there). A sheet
     that was entered before is not doubled.
     """
+    from pyramid_lab.log.paper import enter as write
     from pyramid_lab.log.paper import paper_game, read_recording
     from pyramid_lab.sheets.deals import deal_for
 
@@ -460,6 +461,5 @@ def enter(
         if dry_run:
             click.echo(f"{tries} tries would be entered; nothing was changed.")
             return
-        store.open_session(person.student_id, lesson="table", session_id=game.events[0].session_id)
-        new = sum(store.append(event) for event in game.events)
+        new = write(game, store)
     click.echo(f"{tries} tries entered." if new else "This sheet was entered before; nothing was added.")

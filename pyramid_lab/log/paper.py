@@ -20,6 +20,7 @@ from pyramid_lab.core.deal import Deal
 from pyramid_lab.core.position import DRAW, REDEAL, IllegalMoveError, Move, Outcome, Position
 from pyramid_lab.core.rules import Rules
 from pyramid_lab.log.events import Context, Event, event_id_of, record, rules_text
+from pyramid_lab.log.store import Store
 
 COLUMNS: Final = ("first", "second", "total", "tick", "seconds")
 """The columns of the CSV. Only ``first`` must be there."""
@@ -40,7 +41,7 @@ _VALUES: Final = {rank_label(value): value for value in range(1, 14)} | {
 _TURNS: Final = {"draw": DRAW, "turn": DRAW, "redeal": REDEAL}
 # The namespace of the ids of games on paper; itself a random UUID, fixed for ever.
 _PAPER_GAMES: Final = UUID("a3f0c9a4-5a35-4be5-9b0e-3f9f6f1d2c77")
-# How many ways of reading ranks without suits are tried before each row is read by itself.
+# How many ways of reading ranks without suits are tried, about.
 _READINGS: Final = 3_000
 
 
@@ -282,6 +283,20 @@ def paper_game(
     return PaperGame(tuple(events), tuple(notes), position)
 
 
+def enter(game: PaperGame, store: Store) -> bool:
+    """Write a game into the log, once.
+
+    Returns:
+        True, or False if the whole game stood there already.
+
+    Raises:
+        StoreError: the store is closed.
+    """
+    first = game.events[0]
+    store.open_session(first.student_id, lesson="table", session_id=first.session_id)
+    return sum(store.append(event) for event in game.events) > 0
+
+
 @dataclass(frozen=True, slots=True)
 class _Step:
     cards: tuple[Card, ...] = ()
@@ -293,37 +308,40 @@ class _Step:
 def _read(start: Position, rows: Sequence[PaperRow]) -> list[_Step]:
     """Decide for each row which cards it means and which turns came before it.
 
-    Ranks without suits are read so that as few rows as can be are impossible. When too many ways have been tried, each
-    row is read by itself.
+    Ranks without suits are read so that as few rows as can be are impossible. Readings with none are tried first, the
+    longest ones first; then those that go on after one impossible row, and so on. What is tried is limited: with many
+    rows without suits another reading might have one impossible row less.
     """
+    begun: list[tuple[tuple[_Step, ...], Position]] = [((), start)]
     left = _READINGS
-
-    def follow(position: Position, number: int, impossible: int) -> list[_Step] | None:
-        nonlocal left
-        if number == len(rows):
-            return []
-        for step, after in _options(position, rows[number]):
+    while True:
+        steps, _ = begun[0]
+        if len(steps) == len(rows):
+            return list(steps)
+        stack = [(steps, _options(position, rows[len(steps)])) for steps, position in reversed(begun)]
+        stuck: list[tuple[tuple[_Step, ...], Position]] = []
+        seen: set[tuple[int, Position]] = set()
+        allowed = max(left // 2, len(rows))  # enough to go on once to the end, or to an impossible row
+        while stack and allowed:
+            steps, options = stack[-1]
+            option = next(options, None)
+            if option is None:
+                stack.pop()
+                continue
+            allowed -= 1
             left -= 1
-            spare = impossible - (not step.possible)
-            if left < 0 or spare < 0:
-                return None
-            rest = follow(after, number + 1, spare)
-            if rest is not None:
-                return [step, *rest]
-        return None
-
-    for impossible in range(len(rows) + 1):
-        whole = follow(start, 0, impossible)
-        if whole is not None:
-            return whole
-        if left < 0:
-            break
-    steps = []
-    position = start
-    for row in rows:
-        step, position = next(_options(position, row))
-        steps.append(step)
-    return steps
+            step, after = option
+            longer = (*steps, step)
+            if (len(longer), after) in seen:
+                continue
+            seen.add((len(longer), after))
+            if not step.possible:
+                stuck.append((longer, after))
+            elif len(longer) == len(rows):
+                return list(longer)
+            else:
+                stack.append((longer, _options(after, rows[len(longer)])))
+        begun = sorted(stuck, key=lambda reading: -len(reading[0]))
 
 
 def _options(position: Position, row: PaperRow) -> Iterator[tuple[_Step, Position]]:
@@ -412,6 +430,8 @@ def _remarks(row: PaperRow, step: _Step, event: Event, position: Position) -> It
             position.check(Move.discard(*step.cards))
         except IllegalMoveError as error:
             yield f"{pair} was not possible here: {error}; kept as a blocked try"
+    elif len(step.cards) == 1 and event.outcome == "incorrect":
+        yield f"{pair} alone makes {event.total}; perhaps the second card is missing"
     if step.choices:
         yield f"could be {' or '.join(step.choices)}; taken as {pair}"
     if row.total is not None and row.total != event.total:

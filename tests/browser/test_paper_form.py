@@ -1,0 +1,68 @@
+"""The form for a recording sheet, typed into with the keyboard alone, in JupyterLab and as a page of Voila."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.browser.servers import Server
+
+# Row 7 of the pyramid is 8h 5d Kd Qc Qd Qh Jd; 4c and 9s lie at its top, covered.
+CARDS = (
+    "4c 9s 2c 2d 3c 3d 4d 4h 6c 6d 6h 7c 7d 7h 9c 9d 9h Tc Td Th Jc 8h 5d Kd Qc Qd Qh Jd As "
+    "Ac Ad Ah 2h 2s 3h 3s 4s 5c 5h 5s 6s 7s 8c 8d 8s Ts Jh Js Qs Kc Kh Ks"
+)
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+
+
+@pytest.mark.parametrize("kind", ["lab", "voila"])
+def test_a_sheet_is_typed_in_by_keys_and_saved_once(
+    kind: str, page: Page, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    server: Server = request.getfixturevalue(kind)
+    store = tmp_path / "log.sqlite3"
+    server.write(
+        "paper.ipynb",
+        [
+            f"import os; os.environ['PYRAMID_LAB_STORE'] = {str(store)!r}",
+            f"from pyramid_lab.paper_form import enter_sheet\n\nenter_sheet({CARDS!r})",
+        ],
+    )
+    notebook = server.open(page, "paper.ipynb")
+    if kind == "lab":
+        notebook.run_all()
+    form = page.locator(".pl-paper-form")
+    said = form.get_by_role("status")
+
+    def type_row(number: int, *cells: str) -> None:
+        form.get_by_label(f"{number}. first card").focus()
+        for cell in cells:
+            page.keyboard.type(cell)
+            page.keyboard.press("Tab")
+
+    type_row(1, "8h", "5d", "13", "x", "3,5")
+    expect(said).to_contain_text("1 try; nothing to look at")
+    type_row(2, "4c", "9s", "13", "x", "4")
+    expect(said).to_contain_text("row 2: 4♣ + 9♠ was not possible here")
+    found = Axe().run(page, context=".pl-paper-form", options=RULES)
+    assert found.violations_count == 0, found.generate_report()
+
+    form.get_by_role("button", name="Save").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    expect(said).to_contain_text("2 tries saved")
+    expect(form.get_by_label("1. first card")).to_be_disabled()
+    found = Axe().run(page, context=".pl-paper-form", options=RULES)
+    assert found.violations_count == 0, found.generate_report()
+
+    with sqlite3.connect(store) as connection:
+        logged = connection.execute(
+            "SELECT source, outcome, rt_ms FROM events WHERE event_type = 'attempt' ORDER BY seq"
+        ).fetchall()
+    assert logged == [("table", "correct", 3500), ("table", "blocked", 4000)]
+    if kind == "lab":
+        assert len(notebook.outputs()) == 2  # no key reached the notebook: 'x' would have cut a cell
