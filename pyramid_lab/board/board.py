@@ -77,6 +77,11 @@ _WENT_ON: Final = (
     "again (in a lesson page: load the page again)."
 )
 
+_NO_WIDGETS: Final = (
+    "No board to be seen after that? Then this page shows no widgets: type python -m pip install jupyterlab_widgets "
+    "where JupyterLab itself is installed, and start it again."
+)
+
 History = Callable[[tuple[str, ...] | None], Iterable[Event]]
 Elsewhere = Callable[[str, int], Iterable[Event]]
 
@@ -790,7 +795,7 @@ class Board(anywidget.AnyWidget):
     # Without a widget: in a saved notebook, on a page that shows no widgets
 
     def _fallback_text(self) -> str:
-        return f"{position_text(self._game.position)}\n{self._way_on()}"
+        return f"{position_text(self._game.position)}\n{self._way_on()}\n{_NO_WIDGETS}"
 
     def _way_on(self) -> str:
         made = len(self._game.moves)
@@ -804,7 +809,8 @@ class Board(anywidget.AnyWidget):
     def _fallback_html(self) -> str:
         return (
             f'<figure class="pl-fallback" data-board="{self._deal_id}" style="margin:0">'
-            f"{position_svg(self._game.position)}<figcaption>{escape(self._way_on())}</figcaption></figure>"
+            f"{position_svg(self._game.position)}<figcaption>{escape(self._way_on())}"
+            f"<br><small>{escape(_NO_WIDGETS)}</small></figcaption></figure>"
         )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:

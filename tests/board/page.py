@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from pyramid_lab.board import Board
 from pyramid_lab.log.events import Event
 
@@ -22,6 +24,10 @@ def readings(first: float | None = 500.0, second: float = 1000.0, **changes: Any
         "wall_second": 5_000_000.0 + second,
         **changes,
     }
+
+
+class HandlerFault(AssertionError):
+    """A message ended in an exception of the board's Python."""
 
 
 class FakePage:
@@ -66,10 +72,23 @@ class FakePage:
         self.last = message
         return self.again(message)
 
+    def fails(self, kind: str, *cards: str, **more: Any) -> str:
+        """Send a message that is to end in a fault; gives what the board says of it."""
+        with pytest.raises(HandlerFault) as fault:
+            self.send(kind, *cards, **more)
+        return str(fault.value)
+
     def again(self, message: dict[str, Any]) -> str:
-        """Deliver a message as it is."""
+        """Deliver a message as it is.
+
+        Raises:
+            HandlerFault: the board's Python raised. The board tells the page and goes on, which a test must not miss.
+        """
         self.board._receive(self.board, message, [])
-        return str(self.answers[-1]["result"])
+        result = str(self.answers[-1]["result"])
+        if result == "error":
+            raise HandlerFault(self.view["message"])
+        return result
 
     def rows(self, *names: str) -> list[tuple[Any, ...]]:
         """Fields of the events so far."""

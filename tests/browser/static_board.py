@@ -56,7 +56,8 @@ window.ready = true;
 
 
 class StaticBoard:
-    """One board on a bare page. ``board`` and ``events`` are the Python side; ``page`` is Playwright's."""
+    """One board on a bare page. ``board`` and ``events`` are the Python side; ``page`` is Playwright's; ``faults`` are
+    what the board said of exceptions in its Python."""
 
     def __init__(
         self,
@@ -68,6 +69,7 @@ class StaticBoard:
     ) -> None:
         self.page = page
         self.events: list[Event] = []
+        self.faults: list[str] = []
         self._messages: list[Any] = []
         self._updates: list[tuple[str, Any]] = []
 
@@ -101,6 +103,7 @@ class StaticBoard:
         self._messages.clear()
         self._updates.clear()
         self.board._receive(self.board, content, [])
+        self.faults += [self.board.view["message"] for answer in self._messages if answer["result"] == "error"]
         return {"updates": list(self._updates), "messages": list(self._messages)}
 
     def card(self, name: str) -> Any:

@@ -22,6 +22,11 @@ from tests.browser.static_board import StaticBoard
 SMALL = rule_set("one-pass").replace(rows=3)
 DEAL = 212
 
+# Keeps the length of every motion, in ms.
+WATCH_FLIGHTS = """() => { window.flights = []; const play = Element.prototype.animate;
+    Element.prototype.animate = function (frames, options) { window.flights.push(options.duration);
+    return play.call(this, frames, options); }; }"""
+
 BLANK = """() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"""
 
 
@@ -30,9 +35,16 @@ def make(page: Page) -> Iterator[Callable[..., StaticBoard]]:
     page.set_default_timeout(15_000)
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
-    yield lambda *arguments, **options: StaticBoard(page, *arguments, **options)
+    boards: list[StaticBoard] = []
+
+    def make_board(*arguments: Any, **options: Any) -> StaticBoard:
+        boards.append(StaticBoard(page, *arguments, **options))
+        return boards[-1]
+
+    yield make_board
     Widget.close_all()
     assert faults == []
+    assert [fault for board in boards for fault in board.faults] == []
 
 
 def pressed(board: StaticBoard) -> list[str]:
@@ -481,10 +493,7 @@ def test_no_time_is_shown_by_default(make: Callable[..., StaticBoard]) -> None:
 
 def test_motion_is_short_and_there_is_none_where_less_is_asked_for(make: Callable[..., StaticBoard]) -> None:
     board = make(SMALL, DEAL)
-    started = """() => { window.flights = []; const play = Element.prototype.animate;
-        Element.prototype.animate = function (frames, options) { window.flights.push(options.duration);
-        return play.call(this, frames, options); }; }"""
-    board.page.evaluate(started)
+    board.page.evaluate(WATCH_FLIGHTS)
     board.card("Kc").click()
     board.wait_for_view(1)
     flights = board.page.evaluate("() => window.flights")
@@ -495,6 +504,23 @@ def test_motion_is_short_and_there_is_none_where_less_is_asked_for(make: Callabl
     board.action("draw").click()
     board.wait_for_view(2)
     assert board.page.evaluate("() => window.flights") == []
+
+
+def test_motion_takes_as_long_on_a_sharp_screen(browser: Browser) -> None:
+    durations = {}
+    for sharpness in (1, 3):
+        context = browser.new_context(viewport={"width": 700, "height": 700}, device_scale_factor=sharpness)
+        board = StaticBoard(context.new_page(), SMALL, DEAL)
+        board.page.evaluate(WATCH_FLIGHTS)
+        board.card("Kc").click()
+        board.wait_for_view(1)
+        board.action("draw").click()
+        board.wait_for_view(2)
+        durations[sharpness] = board.page.evaluate("() => window.flights")
+        context.close()
+    Widget.close_all()
+    assert durations[1] == durations[3]
+    assert len(durations[1]) >= 2
 
 
 def test_states_differ_by_shape_and_sign_and_not_by_colour_alone(make: Callable[..., StaticBoard]) -> None:

@@ -132,6 +132,42 @@ def test_two_tabs_agree_and_a_click_on_the_old_picture_is_harmless(lab: Server, 
     other.close()
 
 
+def test_two_notebooks_on_one_kernel_both_work(lab: Server, page: Page) -> None:
+    log = lab.root / "shared.sqlite3"
+    for name, rows in (("one.ipynb", 3), ("two.ipynb", 4)):
+        lab.write(name, [f"from pyramid_lab.lesson import play\n\nplay('one-pass', 212, rows={rows}, place='{log}')"])
+    notebook = lab.open(page, "one.ipynb")
+    notebook.run_all()
+    card(page, "Kc").click()
+    expect(card(page, "Kc")).to_have_count(0)
+    page.evaluate(
+        """async () => {
+            const app = window.jupyterapp;
+            const id = app.shell.currentWidget.sessionContext.session.kernel.id;
+            const opened = await app.commands.execute('docmanager:open', { path: 'two.ipynb', kernel: { id } });
+            app.shell.activateById(opened.id);
+            await opened.sessionContext.ready;
+        }"""
+    )
+    page.wait_for_function("() => window.jupyterapp.shell.currentWidget?.context?.path === 'two.ipynb'")
+    notebook.wait_for_kernel()
+    notebook.run_all()
+    second = page.locator(".jp-NotebookPanel:visible")
+    expect(second.locator(".pl-board")).to_have_count(1)
+    second.locator("button[data-action=draw]").click()
+    expect(second.locator(".pl-message")).to_contain_text("Turned")
+    page.evaluate(
+        """() => { const app = window.jupyterapp; for (const one of app.shell.widgets('main'))
+            if (one.context?.path === 'one.ipynb') app.shell.activateById(one.id); }"""
+    )
+    first = page.locator(".jp-NotebookPanel:visible")
+    expect(first.locator(".pl-board")).to_have_count(1)
+    first.locator("button[data-card=Js]").click()
+    first.locator("button[data-card='2d']").click()
+    expect(first.locator("button[data-card=Js]")).to_have_count(0)
+    assert [row[0] for row in log_rows(lab, log.name)] == ["deal", "attempt", "deal", "draw", "attempt"]
+
+
 def test_two_clicks_while_the_kernel_is_busy_are_one_discard_and_one_stale_row(lab: Server, page: Page) -> None:
     log = "busy.sqlite3"
     lab.write("busy.ipynb", [CELL.format(log=lab.root / log)])
