@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 import click
 
-from pyramid_lab.core.deal import SEED_LIMIT, InvalidDealError
-from pyramid_lab.core.position import InvalidMoveError, InvalidPositionError
-from pyramid_lab.core.rules import RULE_SETS, RulesError
+from pyramid_lab.core.deal import SEED_LIMIT
+from pyramid_lab.core.rules import RULE_SETS
 
 if TYPE_CHECKING:
     from pyramid_lab.sheets import Sheet
@@ -21,6 +20,7 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 SEED: Final = click.IntRange(0, SEED_LIMIT - 1)
+SEED.name = "seed"
 
 
 def _plainly(command: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -28,11 +28,9 @@ def _plainly(command: Callable[_P, _R]) -> Callable[_P, _R]:
 
     @wraps(command)
     def run(*arguments: _P.args, **options: _P.kwargs) -> _R:
-        from pyramid_lab.sheets import SheetError
-
         try:
             return command(*arguments, **options)
-        except (SheetError, InvalidDealError, InvalidMoveError, InvalidPositionError, RulesError) as error:
+        except ValueError as error:
             raise click.ClickException(str(error)) from None
 
     return run
@@ -344,7 +342,7 @@ def pack(
         )
         with tqdm(total=len(sheet.data["pages"]), desc="pages", disable=None) as bar:
             sheet.save(place, lambda done, _, bar=bar: bar.update(done - bar.n))  # type: ignore[misc]
-        click.echo(f"{place} is ready: {len(found)} deals. Print it at 100 %.")
+        click.echo(f"{place} is ready: {len(found)} deal{'s' if len(found) > 1 else ''}. Print it at 100 %.")
 
 
 def _names(path: Path | None) -> list[str]:
@@ -354,7 +352,10 @@ def _names(path: Path | None) -> list[str]:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError:
         raise click.ClickException(f"{path} is no UTF-8 text: save it again as UTF-8") from None
-    return [line.strip() for line in lines if line.strip()]
+    names = [line.strip() for line in lines if line.strip()]
+    if not names:
+        raise click.ClickException(f"{path} has no name in it: write one name a line")
+    return names
 
 
 @print_group.command(name="list")
@@ -372,12 +373,20 @@ def list_(file: Path, into: Path | None) -> None:
     """
     from tqdm import tqdm
 
+    from pyramid_lab.sheets.errors import SheetError
     from pyramid_lab.sheets.lists import read_list
-    from pyramid_lab.sheets.sheet import writable
+    from pyramid_lab.sheets.sheet import writable, write_whole
 
     folder = into or file.parent
     made = read_list(file)
     places = {name: writable(folder / f"{name}.pdf") for name in made}
+    printed = {}
     for name, sheet in tqdm(made.items(), unit="sheet", disable=None):
-        sheet.save(places[name])
-    click.echo(f"{len(made)} sheets are ready in {folder}. Print them at 100 %.")
+        try:
+            printed[places[name]] = sheet.pdf()
+        except SheetError as error:
+            raise SheetError(f"[{name}]: {error}") from None
+    for place, content in printed.items():  # only now: a list with a wrong sheet leaves none
+        write_whole(place, content)
+    ready = "1 sheet is" if len(made) == 1 else f"{len(made)} sheets are"
+    click.echo(f"{ready} ready in {folder.resolve()}. Print at 100 %.")

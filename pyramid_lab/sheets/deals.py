@@ -80,6 +80,8 @@ def deal_for(deal: Deal | int | str, rules: str | Rules | None = None) -> tuple[
         return Deal.from_text(deal, chosen.target), chosen
     if isinstance(deal, int):
         return Deal.from_seed(deal, chosen.target), chosen
+    if not isinstance(deal, Deal):
+        raise SheetError(f"a deal is a seed, a code such as table-17-U, or its cards, not {deal!r}")
     if deal.target != chosen.target:
         raise SheetError(f"the deal has a pack for pairs to {deal.target}, {chosen.name} plays to {chosen.target}")
     return deal, chosen

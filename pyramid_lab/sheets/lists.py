@@ -75,24 +75,32 @@ def read_list(path: Path) -> dict[str, Sheet]:
         SheetError: the file cannot be read, or a sheet has an unknown kind, argument or value; the message names it.
     """
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError:
+        raise SheetError(f"{path} is no UTF-8 text: save it again as UTF-8") from None
+    except (OSError, tomllib.TOMLDecodeError) as error:
         raise SheetError(f"cannot read the list {path}: {error}") from None
+    if not tables:
+        raise SheetError(f'{path} lists no sheet; a sheet begins with a line such as [my-mat], and then sheet = "mat"')
     return {name: _made(name, table) for name, table in tables.items()}
 
 
 def _made(name: str, table: Any) -> Sheet:
     if not isinstance(table, dict):
         raise SheetError(f"{name} = {table!r} is no sheet; a sheet begins with a line [{name}]")
+    if not name or name != Path(name).name:
+        raise SheetError(f"[{name}]: the name becomes a file's name, so it has no / in it")
     options = dict(table)
     kind = options.pop("sheet", None)
-    make = KINDS.get(kind)
+    make = KINDS.get(kind) if isinstance(kind, str) else None
     if make is None:
         raise SheetError(f"[{name}]: no sheet {kind!r}; the kinds are {', '.join(KINDS)}")
-    if "offset" in options:
-        options["offset"] = tuple(options["offset"])
     try:
+        if "offset" in options:
+            options["offset"] = tuple(options["offset"])
         inspect.signature(make).bind(**options)
+        if not isinstance(options.get("name", ""), str):
+            raise SheetError(f"a name is text, not {options['name']!r}")
         return make(**options)
     except (ValueError, TypeError) as error:
         raise SheetError(f"[{name}]: {error}") from None

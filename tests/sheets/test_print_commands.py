@@ -60,12 +60,13 @@ def test_every_command_makes_its_sheet(tmp_path: Path, arguments: list[str], pag
         (["deal", "99999999999999999999999"], "a seed is a whole number"),
         (["key", "17", "--line", "8c+5d"], "step 1 of the line"),
         (["key", "17", "--line", "8c+zz"], "'8c+zz' is no move"),
+        (["key", "17", "--seconds", "nan"], "not nan"),
         (["cards", "--width", "10"], "30 to 63.5 mm wide"),
         (["cards", "--offset", "9", "0"], "offset"),
         (["cards", "--target", "9"], "9 is not in the range"),
         (["mat", "--paper", "a5"], "'a5'"),
         (["recording", "--rows", "0"], "1 to 60 rows"),
-        (["practice", "--seed", "many"], "'many' is not a valid integer"),
+        (["practice", "--seed", "many"], "'many' is not a valid seed"),
         (["practice", "--count", "0"], "1 to 240"),
         (["practice", "--fact", "5+9"], "'5+9' is no fact of 13"),
         (["rules-card", "--rules", "chess"], "no rule set is called 'chess'"),
@@ -106,11 +107,18 @@ def test_a_list_prints_its_sheets_beside_it(tmp_path: Path) -> None:
         ("[c]\nsheet = 'pack'\ndeals = [{ sead = 3 }]\n", "[c]:"),
         ("[c]\nsheet = 'pack'\ndeals = [{ seed = 3, line = 'Kh' }]\n", "[c]: Answer key"),
         ("a = 1\n", "a = 1 is no sheet"),
+        ("[d]\nsheet = ['mat']\n", "[d]: no sheet ['mat']"),
+        ("[d]\nsheet = 'deal'\ndeal = 1.5\n", "[d]: a deal is a seed"),
+        ("[d]\nsheet = 'recording'\nname = 3\n", "[d]: a name is text"),
+        ("[d]\nsheet = 'cards'\noffset = 3\n", "[d]:"),
+        ("['../d']\nsheet = 'mat'\n", "no / in it"),
+        ("[m]\nsheet = 'mat'\n\n[d]\nsheet = 'recording'\nname = '中'\n", "[d]: the sheet's type has no letter for 中"),
+        ("# nothing yet\n", "lists no sheet"),
         ("[a\n", "cannot read the list"),
     ],
 )
 def test_a_wrong_list_prints_nothing(tmp_path: Path, text: str, words: str) -> None:
-    (tmp_path / "monday.toml").write_text("[ok]\nsheet = 'rules-card'\n" + text if text[0] == "[" else text, "utf-8")
+    (tmp_path / "monday.toml").write_text("[ok]\nsheet = 'rules-card'\n" + text if text[:1] == "[" else text, "utf-8")
     done = run("list", str(tmp_path / "monday.toml"))
     assert done.exit_code == 1
     assert words in done.output
@@ -210,7 +218,7 @@ def test_the_same_pack_is_the_same_file(tmp_path: Path) -> None:
     [
         (["--count", "0"], "1 to 10,000 deals, not 0"),
         (["--count", "10001"], "not 10,001"),
-        (["--start-seed", "one"], "'one' is not a valid integer"),
+        (["--start-seed", "one"], "'one' is not a valid seed"),
         (["--start-seed", "-1"], "-1 is not in the range"),
         (["--rules", "chess"], "no rule set is called 'chess'"),
         (["--paper", "a3"], "'a3' is not one of"),
@@ -226,6 +234,26 @@ def test_bad_input_for_a_pack_is_said_before_any_work(
     assert done.exit_code != 0
     assert words in done.output
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"", "has no name in it"), (b" \n\n", "has no name in it"), (b"Zo\xeb\n", "is no UTF-8 text")],
+)
+def test_a_list_of_names_without_a_name_is_no_list(tmp_path: Path, content: bytes, words: str) -> None:
+    names = tmp_path / "3b.txt"
+    names.write_bytes(content)
+    done = run("pack", "--any", "--names", str(names), "--out", str(tmp_path / "pack.pdf"))
+    assert done.exit_code == 1
+    assert f"{names} {words}" in done.output
+    assert not (tmp_path / "pack.pdf").exists()
+
+
+def test_a_list_in_another_code_page_is_named(tmp_path: Path) -> None:
+    (tmp_path / "monday.toml").write_bytes("[a]\nsheet = 'deal'\ndeal = 1\nname = 'Zoë'\n".encode("latin-1"))
+    done = run("list", str(tmp_path / "monday.toml"))
+    assert done.exit_code == 1
+    assert "monday.toml is no UTF-8 text" in done.output
 
 
 def test_more_names_than_deals_are_not_dropped(tmp_path: Path) -> None:
