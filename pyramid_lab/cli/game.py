@@ -24,6 +24,7 @@ from pyramid_lab.core import (
     parse_deal_code,
     rule_set,
 )
+from pyramid_lab.core.deal import SEED_LIMIT
 
 # Steps of a game file that are no moves of the rules but of the player.
 _STEPS = ("undo", "redo", "restart", "done")
@@ -48,9 +49,21 @@ class _BrokenFile(click.ClickException):
     exit_code = 2
 
 
+def _seed(_ctx: click.Context, _param: click.Parameter, text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        seed = int(text)
+    except ValueError:
+        seed = -1
+    if not 0 <= seed < SEED_LIMIT:
+        raise click.BadParameter(f"a seed is a whole number from 0 to {SEED_LIMIT - 1}, such as 17, not {text!r}")
+    return seed
+
+
 @click.command(short_help="Print a deal as one line of text.")
 @click.argument("code", required=False)
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="The same seed always gives the same deal.")
+@click.option("--seed", callback=_seed, metavar="NUMBER", help="The same seed always gives the same deal.")
 @click.option(
     "--rules", "name", type=click.Choice(list(RULE_SETS)), default="classic", show_default=True, help="The rule set."
 )

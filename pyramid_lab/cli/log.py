@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -52,21 +53,23 @@ _yes = click.option("--yes", is_flag=True, help="Do not ask.")
 
 
 @contextmanager
-def _open(place: str | None, *, create: bool = False) -> Iterator[tuple[Store, Names]]:
+def _open(place: str | None, *, create: bool = False, away: bool = False) -> Iterator[tuple[Store, Names]]:
+    """The log and its names; with ``away`` also while the database cannot be reached."""
     from pyramid_lab.log.errors import StoreAwayError
     from pyramid_lab.log.names import Names
     from pyramid_lab.log.store import Store
 
     with Store(place, create=create) as store:
-        if not create:
-            with store.reading():
-                pass  # says clearly, before anything is done, if the database is away
-        if not store.state.saved:
-            click.echo(f"Note: {store.state.message}", err=True)
         try:
+            if not away:
+                with store.reading():
+                    pass  # says clearly, before anything is done, if the database is away
+            if not store.state.saved:
+                click.echo(f"Note: {store.state.message}", err=True)
             yield store, Names.of(store)
         except StoreAwayError as error:
-            raise click.ClickException(f"{error}; nothing was changed") from None
+            where = store.path or store.url.render_as_string(hide_password=True)
+            raise click.ClickException(f"{where}: {error}; nothing was changed") from None
 
 
 def _one(store: Store, names: Names, who: str, class_name: str | None) -> Person:
@@ -282,12 +285,27 @@ def backup(place: str | None, folder: Path | None, without_names: bool) -> None:
     To go back to a backup, name it with --store, or put it in the place of the log.
     """
     with _open(place) as (store, names):
-        target = (folder or names.path.parent / "backups") / f"pyramid-lab-{datetime.now():%Y%m%d-%H%M%S}.sqlite3"  # noqa: DTZ005
+        target = _new_backup(folder or names.path.parent / "backups")
         click.echo(f"The log is copied to {store.backup(target)}")
         if not without_names and names.path.exists():
             click.echo(f"The names are copied to {names.backup(target.with_name(target.stem + '.names.sqlite3'))}")
         if store.waiting():
             click.echo(f"{len(store.waiting())} entries are not in the log yet and not in this backup.", err=True)
+
+
+def _new_backup(folder: Path) -> Path:
+    """A file name of this second that no backup in the folder has; makes the folder, but not those above it."""
+    try:
+        folder.mkdir(exist_ok=True)
+    except FileNotFoundError:
+        raise click.ClickException(f"There is no folder {folder.parent}; make it, or mend --to.") from None
+    except OSError as error:
+        raise click.ClickException(
+            f"No backup can be put into {folder} ({error.strerror}); name another folder with --to."
+        ) from None
+    stem = f"pyramid-lab-{datetime.now():%Y%m%d-%H%M%S}"  # noqa: DTZ005
+    names = (f"{stem}{'' if nth == 1 else f'-{nth}'}.sqlite3" for nth in itertools.count(1))
+    return next(folder / name for name in names if not (folder / name).exists())
 
 
 @click.command()
@@ -327,7 +345,7 @@ def export(
     """Write the log for a spreadsheet or for research.
 
     csv and xlsx hold every event; datashop and xapi hold the tries at a discard, for the tools of that name. There are
-    pseudonyms only, unless you ask for names.
+    pseudonyms only, unless you ask for names. If there is nothing to write, no file is made, and it ends with 1.
     """
     from dateutil.tz import tzlocal
 
@@ -341,7 +359,9 @@ def export(
         choice = choose(one, class_name, since, until, lesson, tzlocal())
         if table != "events":
             frame = _table(store, table, one, class_name, since, until, lesson)
-            count = exports.export_table(frame, out, delimiter=_DELIMITERS[delimiter], overwrite=force)
+            count = exports.export_table(
+                frame, out, delimiter=_DELIMITERS[delimiter], overwrite=force, allow_empty=False
+            )
         else:
             count = exports.export(
                 store,
@@ -351,6 +371,7 @@ def export(
                 names=names if with_names else None,
                 delimiter=_DELIMITERS[delimiter],
                 overwrite=force,
+                allow_empty=False,
             )
         click.echo(f"{out}: {count} rows.")
         if format_name in ("datashop", "xapi"):
@@ -379,7 +400,7 @@ def log() -> None:
 @_plainly
 def where(place: str | None) -> None:
     """Say where the log and the names are."""
-    with _open(place, create=place is None) as (store, names):
+    with _open(place, create=place is None, away=True) as (store, names):
         click.echo(f"log    {store.path or store.url.render_as_string(hide_password=True)}")
         click.echo(f"names  {names.path}{'' if names.path.exists() else '  (none yet)'}")
         click.echo(store.state.message)

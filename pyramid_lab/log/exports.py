@@ -86,6 +86,7 @@ def export(
     names: Names | None = None,
     delimiter: str = ",",
     overwrite: bool = False,
+    allow_empty: bool = True,
     progress: bool = True,
 ) -> int:
     """Write the chosen events to a file; it appears whole or not at all.
@@ -98,13 +99,15 @@ def export(
         names: adds a column ``name`` (CSV and Excel only); without it there are pseudonyms only.
         delimiter: between the cells of a CSV: ``,``, ``;`` or a tab.
         overwrite: replace a file that is there.
+        allow_empty: write a file also when it would hold no row; if False, that is an error.
         progress: show a bar on standard error when it takes more than a second.
 
     Returns:
         The number of rows written.
 
     Raises:
-        ExportError: the target is a folder or exists, the format is unknown or cannot hold the rows or names.
+        ExportError: the target is a folder or exists, its folder does not, the format is unknown or cannot hold the
+            rows or names, or there is no row.
         StoreAwayError, DamagedLogError: the log cannot be read.
     """
     if format not in FORMATS:
@@ -115,13 +118,15 @@ def export(
         rows = _rows(store, choice or Choice(), names, progress)
         match format:
             case "csv":
-                return _write_csv(part, rows, names is not None, delimiter)
+                count = _write_csv(part, rows, names is not None, delimiter)
             case "xlsx":
-                return _write_xlsx(part, rows, names is not None, store, choice or Choice())
+                count = _write_xlsx(part, rows, names is not None, store, choice or Choice())
             case "datashop":
-                return _write_datashop(part, rows)
+                count = _write_datashop(part, rows)
             case "xapi":
-                return _write_xapi(part, rows)
+                count = _write_xapi(part, rows)
+        _check_rows(count, target, allow_empty)
+    return count
 
 
 def read_events(source: Path, format: Format) -> list[Event]:
@@ -157,15 +162,21 @@ def _whole_file(target: Path, overwrite: bool) -> Iterator[Path]:
         raise ExportError(f"{target} is a folder; name a file in it")
     if target.exists() and not overwrite:
         raise ExportError(f"{target} exists already and was not overwritten; name another file, or use --force")
+    if not target.parent.is_dir():
+        raise ExportError(f"there is no folder {target.parent}; make it, or mend the path")
     part = target.with_name(target.name + ".part")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
         yield part
         part.replace(target)
     except OSError as error:
-        raise ExportError(f"{target} cannot be written: {error}") from error
+        raise ExportError(f"{target} cannot be written: {error.strerror or error}") from error
     finally:
         part.unlink(missing_ok=True)
+
+
+def _check_rows(count: int, target: Path, allow_empty: bool) -> None:
+    if not count and not allow_empty:
+        raise ExportError(f"there is nothing to export: the log holds no such rows. {target} was not written.")
 
 
 def _count(store: Store, choice: Choice) -> int:
@@ -281,12 +292,15 @@ def _from_cell(name: str, cell: str) -> Any:
     return restore(cell)
 
 
-def export_table(frame: pd.DataFrame, target: Path, *, delimiter: str = ",", overwrite: bool = False) -> int:
+def export_table(
+    frame: pd.DataFrame, target: Path, *, delimiter: str = ",", overwrite: bool = False, allow_empty: bool = True
+) -> int:
     """Write a frame of :mod:`pyramid_lab.log.frames` as a CSV that spreadsheets read well; gives the number of rows.
 
     Raises:
-        ExportError: the target is a folder or exists.
+        ExportError: the target is a folder or exists, its folder does not, or there is no row (see :func:`export`).
     """
+    _check_rows(len(frame), target, allow_empty)
     with _whole_file(target, overwrite) as part, part.open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file, delimiter=delimiter)
         writer.writerow(frame.columns)
@@ -300,7 +314,7 @@ def export_person(store: Store, person: Person, target: Path, *, overwrite: bool
     """Write all that is kept about one student into a zip of CSV files, name included; gives the number of events.
 
     Raises:
-        ExportError: the target is a folder or exists.
+        ExportError: the target is a folder or exists, or its folder does not.
     """
     from pyramid_lab.log import frames
 

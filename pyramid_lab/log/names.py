@@ -14,7 +14,7 @@ import sqlite3
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -157,8 +157,8 @@ class Names:
                 connection.execute("COMMIT")
         except (sqlite3.DatabaseError, OSError) as error:
             raise StoreError(
-                f"the names in {self.path} cannot be written ({error}); nothing was changed. Make room on the disk, "
-                "or mend your right to write there, and do the same again."
+                f"the names in {self.path} cannot be written ({_said(error)}); nothing was changed. Make room on the "
+                "disk, or mend your right to write there, and do the same again."
             ) from error
 
     def people(self) -> list[Person]:
@@ -273,19 +273,18 @@ class Names:
         """Copy the names into a new file; gives its path.
 
         Raises:
-            StoreError: the file exists already, or the names cannot be read.
+            StoreError: the file exists already, or the names cannot be copied.
         """
         if target.exists():
             raise StoreError(f"{target} exists already and was not overwritten; name another file")
-        target.touch(mode=0o600)
-        source, copy = sqlite3.connect(self.path, timeout=30), sqlite3.connect(target)
         try:
-            source.backup(copy)
-        except sqlite3.DatabaseError as error:
-            raise StoreError(f"the names in {self.path} cannot be read ({error})") from error
-        finally:
-            source.close()
-            copy.close()
+            target.touch(mode=0o600)
+            with closing(sqlite3.connect(self.path, timeout=30)) as source, closing(sqlite3.connect(target)) as copy:
+                source.backup(copy)
+        except (sqlite3.DatabaseError, OSError) as error:
+            with suppress(OSError):
+                target.unlink(missing_ok=True)
+            raise StoreError(f"the names in {self.path} cannot be copied to {target} ({_said(error)})") from error
         return target
 
     def erase(self, student_id: str) -> bool:
@@ -306,6 +305,10 @@ class Names:
 
 
 _COLUMNS: Final = "student_id, name, class_name, roster_id"
+
+
+def _said(error: sqlite3.DatabaseError | OSError) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def new_pseudonym() -> str:

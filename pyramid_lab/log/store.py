@@ -76,6 +76,8 @@ class StoreState:
         if self.saved:
             return "Everything is saved."
         why = _REASONS.get(self.reason or "", "the log cannot be written now")
+        if not self.waiting:
+            return f"You can play on: {why}; what you do is kept on this computer and will be written later."
         rows = "1 entry waits" if self.waiting == 1 else f"{self.waiting} entries wait"
         if self.unsafe:
             return (
@@ -577,15 +579,15 @@ class Store:
         """Copy the whole log into a new SQLite file, also while others write; gives the file's path.
 
         Raises:
-            StoreError: the file exists already, or the copy does not read back whole.
+            StoreError: the file exists already, cannot be written, or does not read back whole.
         """
         target = target.expanduser().absolute()
         if target.exists():
             raise StoreError(f"{target} exists already and was not overwritten; name another file")
-        target.parent.mkdir(parents=True, exist_ok=True)
         part = target.with_name(target.name + ".part")
-        part.unlink(missing_ok=True)
         try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            part.unlink(missing_ok=True)
             _create_private(part)
             if self._is_sqlite:
                 with self.reading() as connection, sqlite3.connect(part) as copy:
@@ -602,8 +604,15 @@ class Store:
             if verdict != "ok":
                 raise StoreError(f"the copy is not sound ({verdict}); it was thrown away")
             part.rename(target)
+        except (sqlite3.DatabaseError, OSError) as error:
+            if _reason(error) == "damaged":
+                raise DamagedLogError(
+                    f"{self.path} is damaged ({_said(error)}), so no backup was made; run: pyramid-lab log check"
+                ) from error
+            raise StoreError(f"no backup can be written to {target} ({_said(error)}); name another place") from error
         finally:
-            part.unlink(missing_ok=True)
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
         return target
 
     def _copy_rows(self, part: Path) -> None:
@@ -760,7 +769,7 @@ def _put_plainly(connection: Connection, table: sa.Table, key: sa.Column[Any], r
 
 
 def _said(error: BaseException) -> str:
-    text = str(getattr(error, "orig", None) or error).strip()
+    text = str(getattr(error, "orig", None) or getattr(error, "strerror", None) or error).strip()
     return text.splitlines()[0] if text else type(error).__name__
 
 

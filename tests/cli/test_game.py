@@ -65,8 +65,9 @@ def test_a_deal_without_a_seed_names_the_one_it_took() -> None:
     ("arguments", "said"),
     [
         (["--seed", "7", "--rules", "clasic"], "'clasic' is not one of 'classic'"),
-        (["--seed", "-1"], "-1"),
-        (["--seed", "seven"], "seven"),
+        (["--seed", "-1"], "a seed is a whole number from 0 to 18446744073709551615, such as 17, not '-1'"),
+        (["--seed", "x"], "a seed is a whole number from 0 to 18446744073709551615, such as 17, not 'x'"),
+        (["--seed", str(2**64)], f"such as 17, not '{2**64}'"),
         (["table-17"], "is no deal code"),
         (["nosuch-17-A"], "does not check"),
         ([deal_code("nosuch", 17)], "no rule set is called 'nosuch'"),

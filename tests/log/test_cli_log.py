@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from datetime import datetime, tzinfo
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,23 @@ def played(place: Path) -> Path:
                     )
                 )
     return place
+
+
+@pytest.fixture
+def moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second that does not end."""
+
+    class Stopped(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Stopped:
+            return cls(2026, 3, 2, 9, 0, tzinfo=tz)
+
+    monkeypatch.setattr("pyramid_lab.cli.log.datetime", Stopped)
+
+
+def write_sql(place: Path, statement: str) -> None:
+    with closing(sqlite3.connect(place)) as other, other:
+        other.execute(statement)
 
 
 def people(place: Path) -> list[str]:
@@ -144,10 +163,43 @@ def test_an_export_of_some(run: Run, played: Path, tmp_path: Path) -> None:
     out = str(tmp_path / "out.csv")
     assert "6 rows" in run("export", "--out", out, "--class", "3b").output
     assert "3 rows" in run("export", "--out", out, "--force", "--student", "=Bo").output
-    assert "0 rows" in run("export", "--out", out, "--force", "--since", "2027-01-01").output
     assert "3 rows" in run("export", "--out", out, "--force", "--table", "attempts", "--lesson", "01").output
     assert "is no date" in run("export", "--out", out, "--force", "--until", "soon").output
     assert run("export", "--out", out, "--table", "games", "--format", "xapi").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        ["--since", "2027-01-01"],
+        ["--class", "9z"],
+        ["--table", "games", "--lesson", "99"],
+        ["--format", "xapi", "--until", "2026-01-01"],
+        ["--format", "xlsx", "--until", "2026-01-01"],
+    ],
+)
+def test_an_export_of_nothing_says_so_and_writes_nothing(
+    run: Run, played: Path, tmp_path: Path, choice: list[str]
+) -> None:
+    out = tmp_path / "out"
+    out.write_text("from yesterday", encoding="utf-8")
+    result = run("export", "--out", str(out), "--force", *choice)
+    assert result.exit_code == 1
+    assert f"there is nothing to export: the log holds no such rows. {out} was not written." in result.output
+    assert out.read_text(encoding="utf-8") == "from yesterday"
+
+
+def test_a_mistyped_folder_is_not_made(run: Run, played: Path, tmp_path: Path) -> None:
+    typo = tmp_path / "Docments"
+    for words in (
+        ["export", "--out", str(typo / "out.csv")],
+        ["student", "export", "=Bo", "--out", str(typo / "bo.zip")],
+        ["backup", "--to", str(typo / "backups")],
+    ):
+        result = run(*words)
+        assert result.exit_code == 1
+        assert f"here is no folder {typo}; make it" in result.output
+        assert not typo.exists()
 
 
 def test_names_leave_only_when_asked(run: Run, played: Path, tmp_path: Path) -> None:
@@ -176,6 +228,86 @@ def test_a_backup_opens_with_its_names(run: Run, played: Path, tmp_path: Path) -
     assert people(copy) == ["Ali", "=Bo", "Ali"]
     run("backup", "--to", str(tmp_path / "other"), "--without-names")
     assert len(list((tmp_path / "other").iterdir())) == 1
+
+
+def test_two_backups_in_one_second_both_stay(run: Run, played: Path, tmp_path: Path, moment: None) -> None:
+    for _ in range(3):
+        assert run("backup", "--to", str(tmp_path / "stick")).exit_code == 0
+    copies = [path for path in (tmp_path / "stick").iterdir() if "names" not in path.name]
+    assert len(copies) == 3
+    for copy in copies:
+        assert (events(copy), people(copy)) == (9, ["Ali", "=Bo", "Ali"])
+
+
+def test_a_backup_that_cannot_be_written_is_named(run: Run, played: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    result = run("backup", "--to", str(tmp_path / "file" / "backups"))
+    assert result.exit_code == 1
+    assert f"No backup can be put into {tmp_path / 'file' / 'backups'}" in result.output
+    assert "Errno" not in result.output
+
+
+def test_a_place_where_no_log_can_be_is_named_and_nothing_is_imported(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    roster = tmp_path / "roster.csv"
+    roster.write_text("name\nAli\n", encoding="utf-8")
+    place = tmp_path / "file" / "log.sqlite3"
+    for words in (["student", "import", str(roster)], ["student", "add", "Ali"]):
+        result = run(*words, store=str(place))
+        assert result.exit_code == 1
+        assert f"{place}: the log's database cannot be reached" in result.output
+        assert "nothing was changed" in result.output
+        assert "Errno" not in result.output
+        assert "wait" not in result.output
+
+
+COMMANDS = [
+    ["log", "check"],
+    ["prune", "--older-than", "1d", "--yes"],
+    ["backup", "--to", "{folder}"],
+    ["export", "--out", "{folder}.csv"],
+    ["student", "list"],
+    ["student", "add", "Ali"],
+    ["student", "erase", "s-anna", "--yes"],
+]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda place: place.unlink() or place.mkdir(), "is a folder; name a file in it"),
+        (lambda place: place.write_text("Dear parents"), "is no Pyramid Lab log"),
+        (lambda place: place.write_bytes(place.read_bytes()[:20_000]), "is damaged"),
+        (lambda place: write_sql(place, "UPDATE schema_version SET version_num = '0999'"), "newer Pyramid Lab"),
+    ],
+    ids=["folder", "letter", "half", "newer"],
+)
+def test_every_command_names_a_log_that_is_none_and_leaves_it_alone(
+    run: Run, played: Path, tmp_path: Path, spoil: Callable[[Path], object], said: str
+) -> None:
+    spoil(played)
+    before = played.read_bytes() if played.is_file() else b""
+    for words in COMMANDS:
+        result = run(*(word.format(folder=tmp_path / "out") for word in words))
+        assert result.exit_code == 1, (words, result.output)
+        assert said in result.output, words
+        assert not result.output.startswith("Traceback")
+        assert (played.read_bytes() if played.is_file() else b"") == before, words
+
+
+def test_no_backup_of_a_damaged_page(run: Run, place: Path, tmp_path: Path) -> None:
+    with Store(place) as store:
+        for index in range(300):
+            store.append(made_event(index))
+    whole = bytearray(place.read_bytes())
+    middle = len(whole) // 2 // 4096 * 4096
+    whole[middle : middle + 4096] = b"\xa5" * 4096
+    place.write_bytes(whole)
+    result = run("backup", "--to", str(tmp_path / "stick"))
+    assert result.exit_code == 1
+    assert "is damaged" in result.output
+    assert "log check" in result.output
+    assert list((tmp_path / "stick").iterdir()) == []
 
 
 def test_the_check_says_what_to_do_and_ends_with_one(run: Run, played: Path) -> None:
