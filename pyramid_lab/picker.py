@@ -7,8 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any, Final
+from unicodedata import combining, normalize
 
+import anywidget
 import ipywidgets
+import traitlets
 
 from pyramid_lab.lesson import STUDENT_VARIABLE, shared_store
 from pyramid_lab.log.errors import StoreError
@@ -16,6 +19,7 @@ from pyramid_lab.log.names import Names, Person
 
 _NOBODY: Final = "Choose your name"
 _EVERYBODY: Final = "All classes"
+_NONE: Final = ""  # a list whose value is None shows an empty line instead of its first option
 _NO_NAMES: Final = (
     "There are no names yet. The tutor adds them with <code>pyramid-lab student import</code>. "
     "You can play without a name."
@@ -23,11 +27,11 @@ _NO_NAMES: Final = (
 
 
 def labels_of(people: Iterable[Person], *, with_class: bool = True) -> list[tuple[str, str]]:
-    """Labels in alphabetical order, each with its pseudonym, for a list to choose from.
+    """Labels in alphabetical order (É beside E), each with its pseudonym, for a list to choose from.
 
     Where two names are alike, the class (if wanted), the school's id or a number tells them apart.
     """
-    shown = sorted(people, key=lambda person: person.label.casefold())
+    shown = sorted(people, key=lambda person: _plain_letters(person.label))
     alike = Counter(person.label for person in shown)
     seen: Counter[str] = Counter()
     labels = []
@@ -39,6 +43,39 @@ def labels_of(people: Iterable[Person], *, with_class: bool = True) -> list[tupl
             label += f" ({', '.join(filter(None, more))})"
         labels.append((label, person.student_id))
     return labels
+
+
+def _plain_letters(text: str) -> str:
+    """The text in small letters without accents, to sort by."""
+    return "".join(sign for sign in normalize("NFKD", text.casefold()) if not combining(sign))
+
+
+class _Said(anywidget.AnyWidget):
+    """A line that a screen reader reads out when it changes, for which its element has to stay the same.
+
+    It also keeps JupyterLab's shortcuts off the lists beside it: arrows would walk through the cells, Z take back, and
+    D D delete one.
+    """
+
+    _esm = traitlets.Unicode("""
+        function render({ model, el }) {
+            const line = document.createElement("p");
+            line.setAttribute("role", "status");
+            const say = () => { line.innerHTML = model.get("value"); };
+            model.on("change:value", say);
+            say();
+            el.append(line);
+            // At the window, before the page: Notebook 7 takes its shortcuts on the way down.
+            const keep = (event) => {
+                const combined = event.ctrlKey || event.metaKey || event.altKey || event.key === "Enter";
+                if (!combined && el.closest(".pl-picker")?.contains(event.target)) event.stopPropagation();
+            };
+            window.addEventListener("keydown", keep, true);
+            return () => window.removeEventListener("keydown", keep, true);
+        }
+        export default { render };
+    """).tag(sync=True)
+    value = traitlets.Unicode().tag(sync=True)
 
 
 class StudentPicker(ipywidgets.VBox):  # type: ignore[misc]
@@ -76,23 +113,24 @@ class StudentPicker(ipywidgets.VBox):  # type: ignore[misc]
         style, layout = {"description_width": "6em"}, ipywidgets.Layout(width="24em", min_height="2.75em")
         classes = sorted({person.class_name for person in self._people if person.class_name})
         self.classes = ipywidgets.Dropdown(
-            options=[(_EVERYBODY, None), *((name, name) for name in classes)],
+            options=[(_EVERYBODY, _NONE), *((name, name) for name in classes)],
             description="Class",
             style=style,
             layout=layout,
         )
         self.names = ipywidgets.Dropdown(description="Your name", style=style, layout=layout)
-        self.said = ipywidgets.HTML()
+        self.said = _Said()
         self._list_names()
         self._say(problem or ("" if self._people else _NO_NAMES))
         self.classes.observe(self._list_names, "value")
         self.names.observe(self._choose, "value")
         super().__init__([*([self.classes] if len(classes) > 1 else []), self.names, self.said])
+        self.add_class("pl-picker")
 
     def _list_names(self, _change: Any = None) -> None:
-        shown = [person for person in self._people if self.classes.value in (None, person.class_name)]
-        self.names.options = [(_NOBODY, None), *labels_of(shown, with_class=self.classes.value is None)]
-        self.names.value = None
+        shown = [person for person in self._people if self.classes.value in (_NONE, person.class_name)]
+        self.names.options = [(_NOBODY, _NONE), *labels_of(shown, with_class=self.classes.value == _NONE)]
+        self.names.value = _NONE
 
     def _choose(self, _change: Any) -> None:
         chosen = self.names.value
@@ -107,7 +145,7 @@ class StudentPicker(ipywidgets.VBox):  # type: ignore[misc]
             self._on_choice(self.person)
 
     def _say(self, html: str) -> None:
-        self.said.value = f'<div role="status" aria-live="polite">{html}</div>'
+        self.said.value = html
 
 
 def pick_student(place: str | None = None, *, class_name: str | None = None) -> StudentPicker:
