@@ -61,10 +61,22 @@ def page_sizes(content: bytes) -> list[tuple[float, float]]:
     return [(float(page.mediabox.width), float(page.mediabox.height)) for page in reader(content).pages]
 
 
-def drawn(page: pypdf.PageObject) -> list[Box]:
-    """The bounds of every path that is stroked or filled."""
+@dataclass(frozen=True)
+class Page:
+    """Its sides in mm; the bounds of every path that is stroked or filled; every text, in the order of the file."""
+
+    width: float
+    height: float
+    boxes: tuple[Box, ...]
+    pieces: tuple[Piece, ...]
+    text: str
+
+
+def read(page: pypdf.PageObject) -> Page:
+    """Everything that is drawn and written on a page, in one walk over it: most of a test's time goes into these."""
     height = float(page.mediabox.height)
-    found: list[Box] = []
+    boxes: list[Box] = []
+    pieces: list[Piece] = []
     points: list[tuple[float, float]] = []
 
     def see(operator: bytes, operands: Any, cm: list[float], _tm: list[float]) -> None:
@@ -85,29 +97,20 @@ def drawn(page: pypdf.PageObject) -> list[Box]:
         elif operator in (b"S", b"s", b"f", b"F", b"f*", b"B", b"B*", b"b", b"b*"):
             if points:
                 xs, ys = zip(*points, strict=True)
-                found.append(Box(min(xs), min(ys), max(xs), max(ys)))
+                boxes.append(Box(min(xs), min(ys), max(xs), max(ys)))
             points.clear()
         elif operator == b"n":
             points.clear()
 
-    page.extract_text(visitor_operand_before=see)
-    return found
-
-
-def pieces(page: pypdf.PageObject) -> list[Piece]:
-    """Every text the page shows, in the order of the file, with its size."""
-    height = float(page.mediabox.height)
-    found: list[Piece] = []
-
-    def see(text: str, cm: list[float], tm: list[float], _font: Any, size: float) -> None:
+    def hear(text: str, cm: list[float], tm: list[float], _font: Any, size: float) -> None:
         if text.strip():
             scale = sqrt(abs((tm[0] * tm[3] - tm[1] * tm[2]) * (cm[0] * cm[3] - cm[1] * cm[2])))
             x = cm[0] * tm[4] + cm[2] * tm[5] + cm[4]
             y = cm[1] * tm[4] + cm[3] * tm[5] + cm[5]
-            found.append(Piece(text.strip(), size * scale, x * MM, (height - y) * MM))
+            pieces.append(Piece(text.strip(), size * scale, x * MM, (height - y) * MM))
 
-    page.extract_text(visitor_text=see)
-    return found
+    text = page.extract_text(visitor_operand_before=see, visitor_text=hear)
+    return Page(float(page.mediabox.width) * MM, height * MM, tuple(boxes), tuple(pieces), text)
 
 
 def _text_by_poppler(content: bytes, *options: str) -> str:
@@ -121,30 +124,10 @@ def page_in_grey(content: bytes, page: int, ppi: int = 72) -> bytes:
     return subprocess.run(["pdftoppm", *options, "-"], input=content, capture_output=True, check=True).stdout
 
 
-@dataclass(frozen=True)
-class Page:
-    """A page read once: its sides in mm, what is drawn on it, its texts."""
-
-    width: float
-    height: float
-    boxes: tuple[Box, ...]
-    pieces: tuple[Piece, ...]
-    text: str
-
-
 @cache
 def pages_of(content: bytes) -> tuple[Page, ...]:
     """Every page."""
-    return tuple(
-        Page(
-            float(page.mediabox.width) * MM,
-            float(page.mediabox.height) * MM,
-            tuple(drawn(page)),
-            tuple(pieces(page)),
-            page.extract_text(),
-        )
-        for page in reader(content).pages
-    )
+    return tuple(read(page) for page in reader(content).pages)
 
 
 def text_of(content: bytes, page: int | None = None) -> str:

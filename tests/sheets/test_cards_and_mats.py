@@ -11,7 +11,7 @@ from PIL import Image
 from pyramid_lab import sheets
 from pyramid_lab.core.cards import pack
 from pyramid_lab.sheets import SheetError
-from tests.sheets.pdf_reading import Box, drawn, page_in_grey, page_sizes, pictures, pieces, reader, text_of
+from tests.sheets.pdf_reading import Box, page_in_grey, page_sizes, pages_of, pictures, text_of
 
 GRID = {"a4": (3, 3), "letter": (3, 2)}
 SIZE = {"a4": (210.0, 297.0), "letter": (215.9, 279.4)}
@@ -19,7 +19,7 @@ CAP = 0.729  # height of capitals and digits in DejaVu Sans Bold, em
 
 
 def card_boxes(content: bytes, page: int, width: float = 63.5, height: float = 88.9) -> list[Box]:
-    boxes = drawn(reader(content).pages[page])
+    boxes = pages_of(content)[page].boxes
     return [box for box in boxes if abs(box.width - width) < 0.1 and abs(box.height - height) < 0.1]
 
 
@@ -78,10 +78,10 @@ def test_the_offset_moves_the_backs_and_nothing_else() -> None:
     [("long-edge", ["3 2 1", "6 5 4", "9 8 7"]), ("short-edge", ["7 8 9", "4 5 6", "1 2 3"])],
 )
 def test_the_test_sheet_is_numbered_as_it_lies(duplex: str, expected: list[str]) -> None:
-    pages = reader(sheets.duplex_test(duplex=duplex).pdf()).pages
+    pages = pages_of(sheets.duplex_test(duplex=duplex).pdf())
 
     def rows(page: int, side: str) -> list[str]:
-        labels = [piece for piece in pieces(pages[page]) if re.fullmatch(rf"{side} \d", piece.text)]
+        labels = [piece for piece in pages[page].pieces if re.fullmatch(rf"{side} \d", piece.text)]
         labels.sort(key=lambda piece: (round(piece.baseline), piece.left))
         numbers = [label.text.split()[1] for label in labels]
         return [" ".join(numbers[at : at + 3]) for at in range(0, 9, 3)]
@@ -92,8 +92,8 @@ def test_the_test_sheet_is_numbered_as_it_lies(duplex: str, expected: list[str])
 
 @pytest.mark.parametrize("style", ["plain", "large", "words"])
 def test_ranks_are_at_least_a_quarter_of_the_card(style: str) -> None:
-    page = reader(sheets.cards(style=style).pdf()).pages[0]
-    ranks = [piece for piece in pieces(page) if re.fullmatch(r"[A2-9JQK]", piece.text)]
+    page = pages_of(sheets.cards(style=style, backs=False).pdf())[0]
+    ranks = [piece for piece in page.pieces if re.fullmatch(r"[A2-9JQK]", piece.text)]
     assert len({piece.text for piece in ranks}) == 9
     tallest = {piece.text: piece.size for piece in ranks}
     assert min(tallest.values()) * CAP * 25.4 / 72 >= 88.9 / 4
@@ -103,11 +103,11 @@ def test_ranks_are_at_least_a_quarter_of_the_card(style: str) -> None:
 def test_sixes_and_nines_are_underlined(style: str) -> None:
     """A thick line lies just under each 6 and 9, and under no other rank."""
     content = sheets.cards(style=style, backs=False).pdf()
-    for number, page in enumerate(reader(content).pages):
+    for number, page in enumerate(pages_of(content)):
         for box in card_boxes(content, number):
             inside = [
                 line
-                for line in drawn(page)
+                for line in page.boxes
                 if 5 < line.width < 40
                 and line.height < 0.05
                 and box.left < line.left
@@ -117,7 +117,7 @@ def test_sixes_and_nines_are_underlined(style: str) -> None:
             ]
             ranks = {
                 piece.text
-                for piece in pieces(page)
+                for piece in page.pieces
                 if box.left <= piece.left <= box.right
                 and box.top <= piece.baseline <= box.bottom
                 and re.fullmatch(r"[A2-9JQK]|10?|0", piece.text)
@@ -167,7 +167,7 @@ def test_hearts_and_spades_differ_without_colour() -> None:
 
 
 def test_crop_marks_stand_outside_the_cards_and_inside_the_margins() -> None:
-    boxes = drawn(reader(sheets.cards("letter").pdf()).pages[0])
+    boxes = pages_of(sheets.cards("letter").pdf())[0].boxes
     left, top = (215.9 - 190.5) / 2, (279.4 - 177.8) / 2
     upright = [box for box in boxes if box.width < 0.05 and 1 < box.height < 4]
     for column in range(4):
@@ -202,7 +202,7 @@ def test_bad_input_for_cards_is_named(options: dict[str, object], words: str) ->
 
 
 def places(content: bytes, width: float) -> list[Box]:
-    return [box for box in drawn(reader(content).pages[0]) if abs(box.width - width) < 0.1 and box.height > 5]
+    return [box for box in pages_of(content)[0].boxes if abs(box.width - width) < 0.1 and box.height > 5]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+from collections.abc import Iterator
 
 import pikepdf
 import pytest
@@ -14,7 +16,7 @@ from pyramid_lab.core.rules import RulesError
 from pyramid_lab.sheets import PackDeal, SheetError
 from pyramid_lab.sheets.deals import PACK_LIMIT
 from tests.sheets.conftest import SMALL_DEAL, SMALL_LINE, SMALL_RULES
-from tests.sheets.pdf_reading import elements, page_sizes, pictures, pieces, reader, text_of
+from tests.sheets.pdf_reading import elements, page_sizes, pages_of, pictures, reader, text_of
 
 CAP = 0.729  # height of capitals and digits in DejaVu Sans Bold, em
 
@@ -85,8 +87,8 @@ def test_the_stack_lists_all_52_cards_by_number() -> None:
 @pytest.mark.parametrize(("size", "least"), [("normal", 24.0), ("large", 36.0)])
 def test_ranks_are_big(size: str, least: float) -> None:
     """The ranks of the pyramid: at least a quarter of a card's height, and 36 points on a large sheet."""
-    pages = reader(sheets.deal_sheet(17, size=size).pdf()).pages
-    ranks = [piece for page in pages for piece in pieces(page) if piece.text in ("A", "K", "10") and piece.size > 15]
+    pages = pages_of(sheets.deal_sheet(17, size=size).pdf())
+    ranks = [piece for page in pages for piece in page.pieces if piece.text in ("A", "K", "10") and piece.size > 15]
     assert ranks
     sizes = sorted({round(piece.size, 1) for piece in ranks})
     assert sizes[-1] >= least
@@ -226,25 +228,30 @@ def test_every_code_of_a_pack_opens_its_deal() -> None:
         assert deal_on(text) == Deal.from_seed(parse_deal_code(code)[1])
 
 
-def test_a_pack_in_parts_is_the_same_pack(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = pack_of(6).pdf()
-    monkeypatch.setattr("pyramid_lab.sheets.sheet._WHOLE_PAGES", 3)
-    monkeypatch.setattr("pyramid_lab.sheets.sheet._PART_PAGES", 3)
+@pytest.fixture(scope="module")
+def in_parts() -> Iterator[tuple[bytes, list[tuple[int, int]]]]:
+    """A pack of six pressed in two parts, each in a process of its own, and how its progress was told."""
     told: list[tuple[int, int]] = []
-    parts = pack_of(6).pdf(lambda done, total: told.append((done, total)))
-    assert told == [(3, 7), (6, 7), (7, 7)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pyramid_lab.sheets.sheet._WHOLE_PAGES", 3)
+        patch.setattr("pyramid_lab.sheets.sheet._PART_PAGES", 4)
+        yield pack_of(6).pdf(lambda done, total: told.append((done, total))), told
+
+
+def test_a_pack_in_parts_is_the_same_pack(in_parts: tuple[bytes, list[tuple[int, int]]]) -> None:
+    parts, told = in_parts
+    assert told == [(4, 7), (7, 7)]
+    assert pack_of(6).pdf() == parts  # in parts again, and byte for byte
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pyramid_lab.sheets.sheet._WHOLE_PAGES", 150)
+        whole = pack_of(6).pdf()
     assert text_of(parts) == text_of(whole)
     assert elements(parts) == elements(whole)
     assert [item.title for item in reader(parts).outline] == [item.title for item in reader(whole).outline]
-    assert pack_of(6).pdf() == parts
 
 
-def test_tags_of_a_pack_in_parts_point_to_their_own_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pyramid_lab.sheets.sheet._WHOLE_PAGES", 3)
-    monkeypatch.setattr("pyramid_lab.sheets.sheet._PART_PAGES", 3)
-    import io
-
-    with pikepdf.open(io.BytesIO(pack_of(6).pdf())) as document:
+def test_tags_of_a_pack_in_parts_point_to_their_own_pages(in_parts: tuple[bytes, list[tuple[int, int]]]) -> None:
+    with pikepdf.open(io.BytesIO(in_parts[0])) as document:
         pages = {page.obj.objgen: number for number, page in enumerate(document.pages)}
         tree = document.Root.StructTreeRoot
         heads = [element for element in tree.K[0].K if element.S == "/H1"]

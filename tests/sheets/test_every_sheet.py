@@ -8,7 +8,7 @@ from itertools import pairwise
 import pikepdf
 import pytest
 
-from tests.sheets.pdf_reading import Box, drawn, elements, page_sizes, pages_of, pictures, reader, words_of
+from tests.sheets.pdf_reading import Box, elements, page_sizes, pages_of, pictures, read, reader, words_of
 
 # Points, from ISO 216 and ANSI/ASME Y14.1.
 PAPER = {"a4": (595.28, 841.89), "letter": (612, 792), "a3": (841.89, 1190.55), "tabloid": (792, 1224)}
@@ -94,5 +94,5 @@ def test_boxes_are_read_as_they_are_drawn() -> None:
     page.pages[0].Contents = page.make_stream(b"q 2 0 0 2 72 72 cm 0 0 36 18 re S Q")
     made = io.BytesIO()
     page.save(made)
-    (box,) = drawn(reader(made.getvalue()).pages[0])
+    (box,) = read(reader(made.getvalue()).pages[0]).boxes
     assert box.is_about(Box(25.4, 88.9, 50.8, 101.6), within=0.001)

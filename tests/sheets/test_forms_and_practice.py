@@ -11,7 +11,7 @@ from pyramid_lab import sheets
 from pyramid_lab.core.deal import deal_code
 from pyramid_lab.sheets import SheetError
 from pyramid_lab.sheets.facts import facts_to, read_fact
-from tests.sheets.pdf_reading import Piece, elements, page_sizes, pictures, pieces, reader, text_of
+from tests.sheets.pdf_reading import Piece, elements, page_sizes, pages_of, pictures, text_of
 
 # Recording sheets
 
@@ -90,9 +90,9 @@ def test_the_rules_card_shows_every_fact() -> None:
 
 def asked(content: bytes, page: int = 1) -> list[str]:
     """The problems of a page in order, each on one line: what stands in large type, by column and row."""
-    sheet = reader(content).pages[page - 1]
-    middle = float(sheet.mediabox.width) * 25.4 / 72 / 2
-    large = [piece for piece in pieces(sheet) if 15 < piece.size < 16.5]
+    sheet = pages_of(content)[page - 1]
+    middle = sheet.width / 2
+    large = [piece for piece in sheet.pieces if 15 < piece.size < 16.5]
     lines: list[list[Piece]] = []
     for piece in sorted(large, key=lambda piece: (piece.baseline, piece.left)):
         if not lines or piece.baseline - lines[-1][0].baseline > 4:
