@@ -321,7 +321,11 @@ def still_to_win(board: Board) -> Any:
     """
     import ipywidgets
 
-    button = ipywidgets.Button(description="Can this still be won?", layout=ipywidgets.Layout(width="16em"))
+    button = ipywidgets.Button(
+        description="Can this still be won?",
+        layout=ipywidgets.Layout(width="22em", height="3.4em"),
+        style={"font_size": "1.3em"},
+    )
     said = ipywidgets.HTML()
 
     def ask(_: object) -> None:
