@@ -10,7 +10,7 @@ from pyramid_lab.core.cards import rank_label
 from pyramid_lab.insight.thresholds import Thresholds
 
 ERROR_REASONS: Final = {
-    "misclick": "too quick to be an answer: the hand slipped",
+    "misclick": "the hand slipped: too quick to be an answer, or taken back at once",
     "king_paired": "a King was given a partner; it goes alone",
     "face_as_ten": "a picture card was taken for ten",
     "ace_as_eleven": "the ace was taken for eleven",
@@ -21,6 +21,8 @@ ERROR_REASONS: Final = {
     "other": "no usual reason fits",
 }
 """The likely reason of each error class, for people."""
+
+_CARDS: Final = frozenset(range(1, 14))  # an answer in numbers can be any
 
 
 def error_counts(tries: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFrame:
@@ -70,15 +72,22 @@ def wrong_pairs(tries: pd.DataFrame, thresholds: Thresholds | None = None) -> pd
     return table.sort_values(["student_id", "n", "pair"], ascending=[True, False, True], ignore_index=True)[columns]
 
 
+def pair_names(tries: pd.DataFrame) -> pd.Series[str]:
+    """The two cards of each try, smaller first, as ``5+7``; ``""`` for one card, or for a number that no card has."""
+    return pd.Series(
+        [
+            f"{rank_label(int(min(a, b)))}+{rank_label(int(max(a, b)))}" if {a, b} <= _CARDS else ""
+            for a, b in zip(tries["value_a"], tries["value_b"], strict=True)
+        ],
+        index=tries.index,
+        dtype=object,
+    )
+
+
 def _wrong(tries: pd.DataFrame, repeat_moves: int) -> pd.DataFrame:
     wrong = tries[tries["outcome"].isin(("incorrect", "blocked"))].copy()
     wrong["error_class"] = wrong["error_class"].fillna("other")
-    low = wrong[["value_a", "value_b"]].min(axis=1)
-    high = wrong[["value_a", "value_b"]].max(axis=1)
-    wrong["pair"] = [
-        f"{rank_label(int(a))}+{rank_label(int(b))}" if two else ""
-        for a, b, two in zip(low, high, wrong[["value_a", "value_b"]].notna().all(axis=1), strict=True)
-    ]
+    wrong["pair"] = pair_names(wrong)
     since = wrong["event_index"] - wrong.groupby(["student_id", "game_id", "pair"])["event_index"].shift()
     wrong["repeat"] = (since <= repeat_moves) & (wrong["pair"] != "")
     return wrong

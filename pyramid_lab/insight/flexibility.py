@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -11,10 +11,11 @@ from scipy import stats
 
 from pyramid_lab.core import DRAW, REDEAL, Deal, Move, MoveKind, Position
 from pyramid_lab.core.cards import Card
-from pyramid_lab.insight.cleaning import in_order
+from pyramid_lab.insight.cleaning import in_order, is_discard
 from pyramid_lab.insight.practice import share_interval
 from pyramid_lab.insight.speed import alone_fact, target_of
 from pyramid_lab.insight.thresholds import Thresholds
+from pyramid_lab.insight.tries import is_asked
 from pyramid_lab.log.events import facts_to, rules_of
 
 Verdict = Literal["kept", "lost", "nothing to lose", "not proved"]
@@ -22,6 +23,8 @@ Verdict = Literal["kept", "lost", "nothing to lose", "not proved"]
 
 Judge = Callable[[Position, Move], Verdict]
 """Judges a move made in a position; :func:`pyramid_lab.insight.solver_judge` asks the solver."""
+
+_Row = Mapping[Hashable, Any]
 
 GAMES_JUDGED: Final = 2
 GAMES_CHOSEN_IN: Final = 6
@@ -58,8 +61,7 @@ def breadth(events: pd.DataFrame, thresholds: Thresholds | None = None, *, targe
 
 
 def _answered(rows: pd.DataFrame) -> pd.Series:
-    kind = rows["event_type"]
-    return ((kind == "attempt") & (rows["outcome"] == "correct")) | (kind == "draw")
+    return is_discard(rows) | (rows["event_type"] == "draw")
 
 
 def missed_pairs(
@@ -105,7 +107,7 @@ def missed_pairs(
 
 _REPLAYED: Final = [
     "student_id", "game_id", "event_id", "event_type", "deal", "rule_set", "outcome", "first_card", "second_card",
-    "n_legal", "best_newly_exposed", "event_index",
+    "event_index", "assistance",
 ]  # fmt: skip
 _VERDICTS: Final[dict[str, str]] = {
     "kept": "kept", "lost": "lost", "nothing to lose": "nothing_to_lose", "not proved": "not_proved",
@@ -117,13 +119,10 @@ def _judged(rows: pd.DataFrame, which: pd.Series, judge: Judge | None, games: in
     columns = ["student_id", "judged", *_VERDICTS.values()]
     found = []
     if judge is not None:
-        rows = rows[_REPLAYED]
-        everyone = dict(list(rows.groupby("student_id")))
-        for student, mine in rows[which].groupby("student_id", sort=True):
-            chosen = mine["game_id"].drop_duplicates().tail(games)
-            wanted = set(mine.loc[mine["game_id"].isin(chosen), "event_id"])
+        wanted = set(rows.loc[which, "event_id"])
+        for student, last in _last_games(rows, which, games).items():
             counts = dict.fromkeys(_VERDICTS, 0)
-            for _, game in _games(everyone[student], chosen):
+            for game in last:
                 for event_id, position, move in replayed(game):
                     if event_id in wanted:
                         counts[judge(position, move)] += 1
@@ -131,34 +130,39 @@ def _judged(rows: pd.DataFrame, which: pd.Series, judge: Judge | None, games: in
     return pd.DataFrame(found, columns=columns)
 
 
-def _games(rows: pd.DataFrame, chosen: pd.Series[str]) -> Iterable[tuple[object, pd.DataFrame]]:
-    """The chosen games of one student, each with its rows in order."""
-    return rows[rows["game_id"].isin(chosen)].groupby("game_id", sort=False)
+def _last_games(rows: pd.DataFrame, which: pd.Series[bool], games: int) -> dict[str, list[list[_Row]]]:
+    """The last games of each student that have one of the chosen rows, to be replayed."""
+    names = rows[["student_id", "game_id"]]
+    last = names[which].drop_duplicates().groupby("student_id", sort=False).tail(games)
+    chosen = rows.loc[pd.MultiIndex.from_frame(names).isin(pd.MultiIndex.from_frame(last)), _REPLAYED]
+    found: dict[str, dict[str, list[_Row]]] = {}
+    for row in chosen.to_dict("records"):
+        found.setdefault(row["student_id"], {}).setdefault(row["game_id"], []).append(row)
+    return {student: list(played.values()) for student, played in found.items()}
 
 
-def replayed(game: pd.DataFrame) -> Iterator[tuple[str, Position, Move]]:
+def replayed(game: Sequence[_Row]) -> Iterator[tuple[str, Position, Move]]:
     """The moves of one logged game with the positions in which they were made.
 
     Stops quietly where the log cannot be replayed; a game whose first events are missing gives nothing.
 
     Args:
-        game: the events of one game, in order.
+        game: the events of one game by field, in order.
 
     Yields:
         ``event_id``, the position before the move, the move.
     """
-    rows = game.to_dict("records")
-    if not rows or rows[0]["event_index"] != 0:
+    if not game or game[0]["event_index"] != 0:
         return
     try:
-        first = next(row for row in rows if isinstance(row["deal"], str) and isinstance(row["rule_set"], str))
+        first = next(row for row in game if isinstance(row["deal"], str) and isinstance(row["rule_set"], str))
         rules = rules_of(first["rule_set"])
         position = Position.start(rules, Deal.from_text(first["deal"], rules.target))
     except (StopIteration, ValueError):
         return
     done: list[Position] = []
     undone: list[Position] = []
-    for row in rows:
+    for row in game:
         kind = row["event_type"]
         if kind == "undo" and done:
             undone.append(position)
@@ -184,13 +188,13 @@ def replayed(game: pd.DataFrame) -> Iterator[tuple[str, Position, Move]]:
         position = after
 
 
-def _move(row: Mapping[Hashable, Any]) -> Move | None:
+def _move(row: _Row) -> Move | None:
     kind = row["event_type"]
     if kind == "draw":
         return DRAW
     if kind == "redeal":
         return REDEAL
-    if kind == "attempt" and row["outcome"] == "correct":
+    if kind == "attempt" and row["outcome"] == "correct" and not is_asked(row.get("assistance")):
         cards = [row["first_card"], row["second_card"]]  # a King has no second
         return Move.discard(*(Card.parse(card) for card in cards if isinstance(card, str)))
     return None
@@ -208,7 +212,7 @@ def order_use(tries: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.D
         (pairs of a pyramid card and another), ``pyramid_first`` (share of those; NaN without any).
     """
     level = (thresholds or Thresholds.default()).interval.level
-    pairs = tries[(tries["outcome"] == "correct") & tries["value_b"].notna()]
+    pairs = tries[is_discard(tries) & tries["value_b"].notna()]
     first, second = (pairs[name].fillna("").str.startswith("r") for name in ("first_place", "second_place"))
     mixed = first != second
     table = (
@@ -244,13 +248,11 @@ def choice_points(
     level = (thresholds or Thresholds.default()).interval.level
     rows = in_order(events)
     found = []
-    for student, mine in rows[_REPLAYED].groupby("student_id", sort=True):
-        last = mine["game_id"].drop_duplicates().tail(games)
-        played = mine[mine["game_id"].isin(last)]
-        open_choice = set(played.loc[(played["n_legal"] > 1) & (played["best_newly_exposed"] > 0), "event_id"])
+    open_choice = set(rows.loc[(rows["n_legal"] > 1) & (rows["best_newly_exposed"] > 0), "event_id"])
+    for student, last in _last_games(rows, pd.Series(True, rows.index), games).items():
         points = [
             point
-            for _, game in played.groupby("game_id", sort=False)
+            for game in last
             for event_id, position, move in replayed(game)
             if event_id in open_choice and (point := _choice(position, move)) is not None
         ]
@@ -329,7 +331,6 @@ def planning(
         found.append((student, len(some), len(none), *numbers))
     columns = ["student_id", "n_uncovering", "n_other", "pause_s", "low_s", "high_s"]
     rows = in_order(events)
-    discards = (rows["event_type"] == "attempt") & (rows["outcome"] == "correct")
-    counts = _judged(rows, discards, judge, games)
+    counts = _judged(rows, is_discard(rows), judge, games)
     table = pd.DataFrame(found, columns=columns).merge(counts, on="student_id", how="left")
     return table.fillna(dict.fromkeys(_VERDICTS.values(), 0) | {"judged": 0})

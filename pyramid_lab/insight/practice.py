@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Final
+from typing import Final, cast
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
-from pyramid_lab.insight.cleaning import in_order
+from pyramid_lab.insight.cleaning import in_order, is_discard
 from pyramid_lab.insight.speed import alone_fact, target_of
 from pyramid_lab.insight.thresholds import Thresholds
 
@@ -68,11 +68,10 @@ def rate(events: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataF
     gap = rows["t_utc"].groupby(sitting).diff().dt.total_seconds()
     previous = rows["event_type"].groupby(sitting).shift()
     away = previous.isin(("focus_lost", "pause"))
-    attempt = rows["event_type"] == "attempt"
     rows = rows.assign(
         gap_s=gap.where((gap <= longest) & ~away, 0.0),
-        attempt=attempt,
-        discard=attempt & (rows["outcome"] == "correct"),
+        attempt=rows["event_type"] == "attempt",
+        discard=is_discard(rows),
     )
     table = (
         rows.groupby(["student_id", "session_id"], sort=True)
@@ -158,38 +157,50 @@ def growth(own: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFr
     tail = (1 - chosen.interval.level) / 2
     rng = np.random.default_rng(chosen.interval.seed)
     found = []
-    for (student, fact), rows in _timed(own, chosen.growth.last_weeks).groupby(["student_id", "fact"], sort=True):
-        weeks, medians, samples, n = [], [], [], 0
-        for week, times in rows.groupby("week", sort=True)["time_s"]:
-            if len(times) < chosen.growth.min_tries:
-                continue
-            values = np.log(times.to_numpy(float))
-            weeks.append(pd.Timestamp(str(week)).toordinal() / 7)
-            medians.append(np.median(values))
-            samples.append(_resampled_medians(values, chosen.interval.resamples, rng))
-            n += len(values)
-        if len(weeks) < max(chosen.growth.min_weeks, 2):
-            found.append((student, fact, n, len(weeks), np.nan, np.nan, np.nan, "too few weeks"))
+    timed = _timed(own, chosen.growth.last_weeks).sort_values(["student_id", "fact", "week", "time_s"])
+    times = timed.groupby(["student_id", "fact", "week"], sort=True)["time_s"]
+    table = pd.DataFrame(times.agg(n="count", median="median").reset_index())
+    sizes = table["n"].to_numpy()
+    samples = _resampled_medians(
+        np.log(timed["time_s"].to_numpy(float)), sizes.cumsum() - sizes, sizes, chosen.interval.resamples, rng
+    )
+    enough = sizes >= chosen.growth.min_tries
+    week = (table["week"] - pd.Timestamp(0)).dt.days.to_numpy(float) / 7
+    for key, every in table.groupby(["student_id", "fact"], sort=True).indices.items():
+        student, fact = cast("tuple[str, str]", key)
+        at = np.asarray(every)[enough[every]]
+        n, weeks = int(sizes[at].sum()), week[at]
+        if len(at) < max(chosen.growth.min_weeks, 2):
+            found.append((student, fact, n, len(at), np.nan, np.nan, np.nan, "too few weeks"))
             continue
-        slope = float(stats.theilslopes(medians, weeks).slope)
-        low, high = np.quantile(_theil_sen(np.array(weeks), np.column_stack(samples)), [tail, 1 - tail])
+        slope = float(_theil_sen(weeks, np.log(table["median"].to_numpy(float)[at])[None])[0])
+        low, high = np.quantile(_theil_sen(weeks, samples[at].T), [tail, 1 - tail])
         reading = "quicker" if high < 0 else "slower" if low > 0 else "no clear change"
         found.append((student, fact, n, len(weeks), np.expm1(slope), np.expm1(low), np.expm1(high), reading))
     return pd.DataFrame(found, columns=["student_id", "fact", "n", "weeks", "change", "low", "high", "reading"])
 
 
-def _resampled_medians(values: _Floats, count: int, rng: np.random.Generator) -> _Floats:
-    """Medians of bootstrap samples, without drawing the samples: the k-th smallest of n uniform numbers is Beta(k,
-    n + 1 - k), and it says which of the sorted values stands there."""
-    n = len(values)
+def _resampled_medians(
+    ordered: _Floats, begins: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64], count: int, rng: np.random.Generator
+) -> _Floats:
+    """Medians of bootstrap samples of each group, without drawing the samples: the k-th smallest of n uniform numbers
+    is Beta(k, n + 1 - k), and it says which of the sorted values stands there.
+
+    Args:
+        ordered: the values, group after group, sorted within each.
+        begins, sizes: where each group begins, and how many values it has, at least 1.
+        count: samples of each group.
+        rng: source of every draw.
+
+    Returns:
+        A row for each group, a column for each sample.
+    """
+    begin, n = begins[:, None], sizes[:, None]
     low = (n + 1) // 2
-    place = rng.beta(low, n + 1 - low, count)
-    ordered = np.sort(values)
-    lower = ordered[np.minimum((place * n).astype(int), n - 1)]
-    if n % 2:
-        return np.asarray(lower)
-    next_place = place + (1 - place) * rng.beta(1, n - low, count)
-    return np.asarray((lower + ordered[np.minimum((next_place * n).astype(int), n - 1)]) / 2)
+    place = rng.beta(low, n + 1 - low, (len(n), count))
+    next_place = place + (1 - place) * rng.beta(1, np.maximum(n - low, 1), place.shape)
+    lower, upper = (ordered[begin + np.minimum((where * n).astype(np.int64), n - 1)] for where in (place, next_place))
+    return np.where(n % 2 == 1, lower, (lower + upper) / 2)
 
 
 def _theil_sen(at: _Floats, values: _Floats) -> _Floats:

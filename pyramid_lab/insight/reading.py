@@ -11,9 +11,8 @@ from typing import Any, Final, cast
 
 import pandas as pd
 
-from pyramid_lab.core.cards import rank_label
 from pyramid_lab.insight.cleaning import clean, in_order, latest, main_target
-from pyramid_lab.insight.errors import error_counts, wrong_pairs
+from pyramid_lab.insight.errors import error_counts, pair_names, wrong_pairs
 from pyramid_lab.insight.flexibility import Judge, breadth, choice_points, missed_pairs, order_use, planning
 from pyramid_lab.insight.plots import Picture, fact_time_picture, growth_picture
 from pyramid_lab.insight.practice import accuracy, growth, local_times, rate, weekly
@@ -30,7 +29,11 @@ SIGNS: Final = {"fast": "●", "working it out": "◐", "slow": "○", "too few 
 """A sign for each band, so that colour is never alone."""
 
 _HABITS: Final = ("face_as_ten", "ace_as_eleven", "king_paired", "make_ten")
-_EASY: Final = {1, 2, 3}  # smaller addends where quick counting looks like knowing
+# The frames that a student's page is made from.
+_PAGE: Final = (
+    "tries", "bands", "counting", "weekly", "growth", "errors", "wrong_pairs", "rate", "breadth", "missed", "choices",
+    "order", "planning",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,9 +198,9 @@ class _Reading:
         return found
 
     def review(self) -> Review:
-        parts = {name: dict(list(frame.groupby("student_id"))) for name, frame in self.frames.items()}
-        parts["rows"] = dict(list(self.rows.groupby("student_id")))
-        parts["now"] = dict(list(states_now(self.frames["states"]).groupby("student_id")))
+        parts = {name: _by_student(self.frames[name]) for name in _PAGE}
+        parts["rows"] = _by_student(self.rows)
+        parts["now"] = _by_student(states_now(self.frames["states"]))
         pages = []
         for number, student in enumerate(self.students, start=1):
             mine = {name: group.get(student, self._empty(name)) for name, group in parts.items()}
@@ -419,7 +422,7 @@ class _Student:
             and int(pairs["n"].iloc[0]) >= self.thresholds.report.habit_share * len(wrong)
         ):
             row = pairs.iloc[0]
-            same = wrong[_pair_names(wrong) == row["pair"]]
+            same = wrong[pair_names(wrong) == row["pair"]]
             return str(row["error_class"]), f"{row['pair']} was tried {int(row['n'])} times", same
         return None
 
@@ -602,20 +605,16 @@ class _Student:
         return sum(each.get(line.band, 0.0) for line in self.lines) + (weights.need_habit if habit else 0.0)
 
 
+def _by_student(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The rows of each student; in every frame they stand together, so that none is copied."""
+    return {str(name): frame.iloc[at[0] : at[-1] + 1] for name, at in frame.groupby("student_id").indices.items()}
+
+
 def _told_apart(students: list[str], names: Mapping[str, str]) -> dict[str, str]:
     """A name for everyone, in one line; those who share one get their pseudonym too."""
     shown = {student: " ".join(str(names.get(student) or "").split()) or student for student in students}
     often = pd.Series(list(shown.values()), dtype=object).value_counts()
     return {student: name if often[name] == 1 else f"{name} ({student})" for student, name in shown.items()}
-
-
-def _pair_names(rows: pd.DataFrame) -> pd.Series[str]:
-    """The pair of each wrong try as :func:`~pyramid_lab.insight.wrong_pairs` writes it."""
-    values = rows[["value_a", "value_b"]]
-    return pd.Series(
-        ["+".join(rank_label(int(value)) for value in sorted(pair) if pd.notna(value)) for pair in values.to_numpy()],
-        index=rows.index, dtype=object,
-    )  # fmt: skip
 
 
 def _cards(row: pd.Series[Any]) -> str:

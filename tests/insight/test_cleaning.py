@@ -7,7 +7,19 @@ import pandas as pd
 import pytest
 
 from pyramid_lab.core import Deal, Position, rule_set
-from pyramid_lab.insight import LEFT_OUT, MissingColumnError, clean, events_frame, left_out_counts
+from pyramid_lab.insight import (
+    LEFT_OUT,
+    MissingColumnError,
+    accuracy,
+    breadth,
+    clean,
+    error_counts,
+    events_frame,
+    left_out_counts,
+    rate,
+    review,
+    wrong_pairs,
+)
 from pyramid_lab.insight.cleaning import latest
 from pyramid_lab.log.events import FIELDS, record
 from tests.insight.log_rows import Row
@@ -81,6 +93,76 @@ def test_a_blocked_try_and_a_misclick_are_neither_right_nor_wrong(row: Row) -> N
     tries = clean(pd.DataFrame(rows))
     assert tries["right"].isna().tolist() == [True, True, False, False]
     assert tries["right"].dropna().tolist() == [0.0, 1.0]
+
+
+def test_a_wrong_pair_taken_back_is_a_slip_and_neither_right_nor_wrong(row: Row) -> None:
+    wrong = {"outcome": "incorrect", "value_a": 6, "value_b": 8, "total": 14, "error_class": "off_by_one"}
+    rows = [row("draw"), row(**wrong), row("slip"), row(**wrong), row(), row("slip")]
+    tries = clean(pd.DataFrame(rows))
+    assert tries["left_out"].tolist() == ["slip", "wrong try", ""]
+    assert tries["right"].isna().tolist() == [True, False, False]
+    # The pair that was left standing is a wrong sum, the one taken back is none.
+    assert wrong_pairs(tries)[["pair", "total", "n"]].to_numpy().tolist() == [["6+8", 14, 1]]
+    assert error_counts(tries).set_index("error_class")["n"].to_dict() == {"misclick": 1, "off_by_one": 1}
+
+
+def test_a_slip_is_that_of_its_own_game_and_student(row: Row) -> None:
+    rows = [row(outcome="incorrect"), row("slip", game_id="g2"), row("slip", student_id="bo", game_id="g3")]
+    assert reasons(rows) == ["wrong try"]
+
+
+def asked(row: Row, given: int) -> dict[str, Any]:
+    """The answer to "how many make 13 with 4?", as the board logs it."""
+    right = given == 9
+    return row(
+        assistance="ask_type", value_b=given, total=4 + given, outcome="correct" if right else "incorrect",
+        reason=None if right else "wrong_total", newly_exposed=None, first_card="4c", second_card=None,
+    )  # fmt: skip
+
+
+def test_an_answer_for_the_missing_number_counts_once_for_accuracy_and_never_for_speed(row: Row) -> None:
+    rows = [row("draw"), asked(row, 8), asked(row, 9), row(), row()]
+    tries = clean(pd.DataFrame(rows))
+    assert tries["left_out"].tolist() == ["wrong try", "asked", "told", ""]
+    assert tries["right"].fillna(-1).tolist() == [0.0, 1.0, -1.0, 1.0]
+    assert accuracy(tries)[["n", "n_right"]].to_numpy().tolist() == [[3, 2]]
+
+
+def test_an_answer_for_the_missing_number_is_no_move_and_no_discard(row: Row) -> None:
+    # After the deal the discard is still the first move, though the question was answered before.
+    rows = [row("deal"), asked(row, 9), row(), row()]
+    assert reasons(rows) == ["asked", "told", ""]
+    sitting = rate(pd.DataFrame(rows)).iloc[0]
+    assert (sitting["attempts"], sitting["discards"]) == (3, 2)
+    taken = breadth(pd.DataFrame(rows)).set_index("fact")
+    assert taken.loc["4+9", ["offered", "taken"]].tolist() == [2, 2]
+
+
+def test_any_number_may_be_answered(row: Row) -> None:
+    tries = clean(pd.DataFrame([asked(row, 0), asked(row, 40), asked(row, 8)]))
+    assert wrong_pairs(tries)["pair"].tolist() == ["4+8"]
+    assert error_counts(tries)["n"].tolist() == [3]
+
+
+def test_a_time_that_began_with_the_first_card_after_a_mistake_has_no_search_in_it(row: Row) -> None:
+    pair = {"first_card": "4c", "second_card": "9d"}
+    rows = [
+        row("draw"),
+        row(outcome="incorrect", **pair),
+        row(rt_first_ms=None, **pair),
+        row(rt_first_ms=900, **pair),
+        row(outcome="incorrect", **pair),
+        row(rt_first_ms=900, **pair),
+    ]
+    assert reasons(rows) == ["wrong try", "after a mistake", "", "wrong try", ""]
+
+
+def test_the_report_counts_each_reason(row: Row) -> None:
+    rows = [row("draw"), row(outcome="incorrect"), row("slip"), asked(row, 9), row(), row(rt_ms=100), row(), row()]
+    said = review(pd.DataFrame(rows)).students[0].left_out
+    assert said.startswith("2 of 6 tries timed.")
+    for reason in ("slip", "asked", "told", "too short"):
+        assert f"1 {LEFT_OUT[reason]}" in said
 
 
 def test_the_scan_is_the_expected_place_of_the_first_of_k_among_n(row: Row) -> None:

@@ -116,7 +116,7 @@ def test_a_logged_game_is_replayed_with_its_undos() -> None:
     deal = Deal.from_seed(5)
     moves = first_discards(deal, 6)
     events = events_frame(logged(deal, [*moves[:3], "undo", *moves[2:]]))
-    played = list(replayed(events))
+    played = list(replayed(events.to_dict("records")))
     assert [str(move) for _, _, move in played] == [*moves[:3], *moves[2:]]
     assert played[3][1] == played[2][1]
 
@@ -124,8 +124,8 @@ def test_a_logged_game_is_replayed_with_its_undos() -> None:
 def test_a_game_whose_beginning_is_missing_is_not_replayed_at_all() -> None:
     deal = Deal.from_seed(5)
     events = events_frame(logged(deal, first_discards(deal, 12)))
-    assert list(replayed(events.iloc[1:])) == []
-    assert list(replayed(events.iloc[:0])) == []
+    assert list(replayed(events.iloc[1:].to_dict("records"))) == []
+    assert list(replayed([])) == []
 
 
 def test_the_judge_is_asked_about_missed_pairs_alone() -> None:

@@ -33,7 +33,7 @@ def test_games_are_played_by_the_rules_to_their_end(rules: str) -> None:
     assert [event.event_index for event in events] == list(range(len(events)))
     assert (events[0].event_type, events[-1].event_type) == ("deal", "end")
     frame = pd.DataFrame([event.to_dict() for event in events])
-    moves = list(replayed(frame))
+    moves = list(replayed(frame.to_dict("records")))
     done = frame["event_type"].isin(["draw", "redeal"]) | (frame["outcome"] == "correct")
     assert len(moves) == int(done.sum()) > 10
     last = moves[-1][1].play(moves[-1][2])
