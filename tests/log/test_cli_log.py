@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import sqlite3
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pyramid_lab.cli import cli
+from pyramid_lab.log import frames
 from pyramid_lab.log.exports import read_events
 from pyramid_lab.log.names import Names
 from pyramid_lab.log.store import Store
@@ -94,6 +96,36 @@ def test_students_are_added_imported_and_listed(run: Run, place: Path, tmp_path:
     again.write_text(run("student", "list", "--csv").output, encoding="utf-8")
     assert "0 new, 0 changed, 3 unchanged" in run("student", "import", str(again)).output
     assert people(place) == ["Zoë O'Neill", "Ali\nV.", "=1+1"]
+
+
+def test_names_that_programs_take_for_something_else_come_through(run: Run, place: Path, tmp_path: Path) -> None:
+    odd = [
+        "NA",
+        "Null",
+        "None",
+        "nan",
+        "True",
+        "1e5",
+        "007",
+        "7",
+        "5-7",
+        '=HYPERLINK("http://x","a")',
+        "-2+3",
+        "@SUM(A1)",
+    ]
+    roster, listed = tmp_path / "roster.csv", tmp_path / "listed.csv"
+    with roster.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([["name", "id"], *([name, f"0{number}"] for number, name in enumerate(odd))])
+    run("student", "import", str(roster))
+    listed.write_text(run("student", "list", "--csv").output, encoding="utf-8")
+    elsewhere = tmp_path / "elsewhere" / "log.sqlite3"
+    assert run("student", "import", str(listed), store=str(elsewhere)).exit_code == 0
+    with Store(place) as here, Store(elsewhere) as there:
+        assert Names.of(there).people() == Names.of(here).people()
+        assert [(person.name, person.roster_id) for person in Names.of(here).people()] == [
+            (name, f"0{number}") for number, name in enumerate(odd)
+        ]
+        assert set(frames.students(there)["student_id"]) == {person.student_id for person in Names.of(here).people()}
 
 
 def test_a_wrong_roster_is_named_and_nothing_is_written(run: Run, place: Path, tmp_path: Path) -> None:

@@ -27,7 +27,10 @@ from tests.log.made_events import made_event
 
 EVENT_SIGNS = st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], exclude_characters="\ufffe\uffff")
 LOOKS_LIKE_A_DATE = re.compile(r"^\d{1,2}[-/]\d{1,2}$")
-NASTY = ['=HYPERLINK("http://x","a")', "+1", "-2+3", "@SUM(A1)", "NA", "null", "nan", "True", "1e5", "007", "7", "5-7"]
+NASTY = [
+    '=HYPERLINK("http://x","a")', "+1", "-2+3", "@SUM(A1)", "NA", "null", "Null", "None", "nan", "True", "1e5", "007",
+    "7", "5-7", "7/9",
+]  # fmt: skip
 WHAT_IT_HOLDS = {
     "csv": lambda event: True,
     "xlsx": lambda event: True,
@@ -89,11 +92,22 @@ def test_csv_reads_well_in_other_programs(nasty: Store, tmp_path: Path, delimite
     assert read_events(out, "csv") == nasty.events()
 
 
-def test_no_cell_of_a_csv_runs_or_becomes_a_date(nasty: Store, tmp_path: Path) -> None:
+@pytest.mark.parametrize("table", ["events", "attempts"])
+def test_no_cell_of_a_csv_runs_or_becomes_a_date(nasty: Store, tmp_path: Path, table: str) -> None:
+    for number, (one, other) in enumerate([("5", "8"), ("3", "T")]):
+        fact = f"{one}+{other}".replace("T", "10")
+        nasty.append(made_event(number, game_id="dates", first_card=f"{one}c", second_card=f"{other}d", fact=fact))
     out = tmp_path / "out.csv"
-    export(nasty, out, "csv", progress=False)
+    if table == "events":
+        export(nasty, out, "csv", progress=False)
+    else:
+        exports.export_table(frames.attempts(nasty), out)
     with out.open(encoding="utf-8-sig", newline="") as file:
         lines = list(csv.DictReader(file))
+    assert [(line["first_card"], line["second_card"], line["fact"]) for line in lines[-2:]] == [
+        ("5c", "8d", "5+8"),
+        ("3c", "Td", "3+10"),
+    ]
     assert {line["score"] for line in lines} >= {"-6"}, "a number stays a number"
     for line in lines:
         for name, cell in line.items():
