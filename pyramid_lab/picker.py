@@ -75,6 +75,13 @@ class _Said(anywidget.AnyWidget):
         }
         export default { render };
     """).tag(sync=True)
+    # The arrow of a list is black in every theme of JupyterLab.
+    _css = traitlets.Unicode("""
+        [data-jp-theme-light="false"] .pl-picker select {
+            background-image: url("data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 18 18'%3E\
+%3Cpath fill='none' stroke='%23eee' stroke-width='2' d='M4 7l5 5 5-5'/%3E%3C/svg%3E");
+        }
+    """).tag(sync=True)
     value = traitlets.Unicode().tag(sync=True)
 
 
