@@ -130,6 +130,10 @@ def fill(place: Path, count: int) -> None:
     with closing(sqlite3.connect(place)) as connection:
         connection.execute("PRAGMA journal_mode=OFF")
         connection.execute("PRAGMA synchronous=OFF")
+        connection.execute("PRAGMA cache_size=-500000")
+        indexes = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql > ''").fetchall()
+        for name, _ in indexes:
+            connection.execute(f"DROP INDEX {name}")
         rows = ([getattr(event, name) if name != "t_utc" else time_text(event.t_utc) for name in FIELDS]
                 for event in events(first))  # fmt: skip
         connection.executemany(
@@ -140,6 +144,8 @@ def fill(place: Path, count: int) -> None:
                 f"INSERT INTO events ({', '.join(FIELDS)}) SELECT {copied} FROM events WHERE seq <= :block",
                 {"shift": shift, "block": min(first, count - shift)},
             )
+        for _, sql in indexes:
+            connection.execute(sql)
         connection.commit()
 
 
