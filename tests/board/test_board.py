@@ -646,6 +646,20 @@ def test_two_processes_with_one_game_in_one_log_leave_one_game(tmp_path: Path) -
     shared_store(place).close()
 
 
+def test_a_cell_that_is_run_five_times_is_one_game(tmp_path: Path) -> None:
+    place = tmp_path / "log.sqlite3"
+    pages = []
+    for run in range(5):
+        pages.append(FakePage(board=play(SMALL, DEAL, place=place, student="s1"), name=f"page-{run}"))
+        assert pages[-1].send("draw") == "done"
+    assert [page.send("draw") for page in pages[:-1]] == ["closed"] * 4
+    assert len(pages[-1].board.game.moves) == 5
+    log = shared_store(place).events()
+    assert [event.event_type for event in log] == ["deal", *["draw"] * 5]
+    assert [event.event_index for event in log] == list(range(6))
+    shared_store(place).close()
+
+
 def test_an_unfinished_game_that_cannot_be_taken_up_is_said_and_the_deal_begins_again(tmp_path: Path) -> None:
     place = tmp_path / "log.sqlite3"
     page = FakePage(board=play(SMALL, DEAL, place=place, student="s1"))

@@ -60,6 +60,16 @@ def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]
 
 
 @pytest.fixture(scope="session")
+def pictures() -> Path | None:
+    """The folder for the pictures of the docs, if the run is asked to make them (PYRAMID_LAB_PICTURES=1)."""
+    if os.environ.get("PYRAMID_LAB_PICTURES") != "1":
+        return None
+    folder = HERE.parents[1] / "docs" / "pictures"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def _servers(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[Callable[[str], Any]]:
     # `browser` comes first, so that no server starts where no browser is.
     from tests.browser.servers import Server

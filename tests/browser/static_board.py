@@ -3,11 +3,13 @@ them a line that a test can slow down, cut, or make deliver twice. For what a no
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from playwright.sync_api import Page
 
 from pyramid_lab.board import Board
@@ -53,6 +55,18 @@ window.show = (id) => widget.render({ model, el: document.getElementById(id) });
 window.closeView = window.show("here");
 window.ready = true;
 </script></body></html>"""
+
+
+def save_picture(page: Page, name: str, folder: Path | None) -> None:
+    """Save the page's board as a picture for the docs; nothing without a folder."""
+    if folder is None:
+        return
+    page.mouse.move(0, 0)
+    page.add_style_tag(content=".Toastify { display: none }")  # JupyterLab's own messages lie over the board
+    page.evaluate("() => Promise.all(document.getAnimations().map(one => one.finished))")
+    shot = page.locator(".pl-board").screenshot()
+    # A palette of 128 colours is enough for flat drawings and a third of the size.
+    Image.open(io.BytesIO(shot)).convert("RGB").quantize(128).save(folder / f"{name}.png", optimize=True)
 
 
 class StaticBoard:

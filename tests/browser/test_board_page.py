@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,12 +9,11 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from ipywidgets import Widget
-from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 from pyramid_lab.board import Board
 from pyramid_lab.core import Deal, Outcome, rule_set
-from tests.browser.static_board import StaticBoard
+from tests.browser.static_board import StaticBoard, save_picture
 
 # Three rows: 4♠ / 6♥ 7♠ / K♣ J♠ 2♦; the stock's fourth card is 9♠.
 SMALL = rule_set("one-pass").replace(rows=3)
@@ -89,7 +86,7 @@ def click_after(board: StaticBoard, delays: list[tuple[str, float]], *, first: s
     return made
 
 
-def test_a_whole_game_by_mouse(make: Callable[..., StaticBoard]) -> None:
+def test_a_whole_game_by_mouse(make: Callable[..., StaticBoard], pictures: Path | None) -> None:
     board = make(SMALL, DEAL)
     board.card("Kc").click()
     expect(board.card("Kc")).to_have_count(0)
@@ -106,6 +103,7 @@ def test_a_whole_game_by_mouse(make: Callable[..., StaticBoard]) -> None:
     board.card("4s").click()
     board.card("9s").click()
     expect(board.page.locator(".pl-end")).to_contain_text("The pyramid is clear")
+    save_picture(board.page, "state-won", pictures)
     assert board.board.game.outcome is Outcome.WON
     assert [event.event_type for event in board.events] == (
         ["deal"] + ["attempt"] * 3 + ["draw"] * 4 + ["attempt", "end"]
@@ -586,7 +584,7 @@ def test_the_systems_own_few_colours_keep_every_state_apart(
     assert (marks("9s"), marks("Ad"), marks("9c")) == (("solid", "✓"), ("dashed", "?"), ("none", ""))
     assert board.page.evaluate("() => document.activeElement.dataset.card") == "8d"
     assert (found["8d"]["outline"], found["8d"]["wide"]) == ("solid", 4)
-    picture(board, "state-forced-colours", pictures)
+    save_picture(board.page, "state-forced-colours", pictures)
 
 
 def test_live_words_are_said_once(make: Callable[..., StaticBoard]) -> None:
@@ -746,25 +744,6 @@ def test_a_deal_is_not_in_the_page_before_it_is_turned(make: Callable[..., Stati
     assert [card for card in hidden if f'data-card=\\"{card}\\"' in state] == []
 
 
-def picture(board: StaticBoard, name: str, pictures: Path | None) -> None:
-    if pictures is not None:
-        board.page.mouse.move(0, 0)
-        board.page.evaluate("() => Promise.all(document.getAnimations().map(one => one.finished))")
-        shot = board.page.locator(".pl-board").screenshot()
-        # A palette of 128 colours is enough for flat drawings and a third of the size.
-        Image.open(io.BytesIO(shot)).convert("RGB").quantize(128).save(pictures / f"{name}.png", optimize=True)
-
-
-@pytest.fixture(scope="session")
-def pictures() -> Path | None:
-    """The folder for the pictures of the docs, if the run is asked to make them (PYRAMID_LAB_PICTURES=1)."""
-    if os.environ.get("PYRAMID_LAB_PICTURES") != "1":
-        return None
-    folder = Path(__file__).parents[2] / "docs" / "pictures"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
 MODES: dict[str, tuple[str, dict[str, Any]]] = {
     "classic": ("classic", {}),
     "plain-four-colours-values": ("one-pass", {"guided": False, "four_colours": True, "values": True}),
@@ -788,7 +767,7 @@ def test_every_mode_shows_itself(make: Callable[..., StaticBoard], name: str, pi
     expect(board.card("9s")).to_have_attribute("data-state", "selected")
     assert board.page.locator(".pl-ask:visible").count() == (options.get("ask", "off") != "off")
     assert board.page.evaluate("() => document.documentElement.scrollWidth") <= 900
-    picture(board, f"board-{name}", pictures)
+    save_picture(board.page, f"board-{name}", pictures)
 
 
 def test_states_for_the_docs(make: Callable[..., StaticBoard], pictures: Path | None) -> None:
@@ -796,7 +775,7 @@ def test_states_for_the_docs(make: Callable[..., StaticBoard], pictures: Path | 
     board.page.set_viewport_size({"width": 900, "height": 800})
     for state in states(board):
         assert board.page.locator(".pl-board").count() == 1
-        picture(board, f"state-{state}", pictures)
+        save_picture(board.page, f"state-{state}", pictures)
 
 
 def test_a_phone_for_the_docs(phone: Page, pictures: Path | None) -> None:
@@ -804,7 +783,7 @@ def test_a_phone_for_the_docs(phone: Page, pictures: Path | None) -> None:
     board.action("draw").tap()
     board.card("Qc").tap()
     expect(board.message).to_have_text("Q (12) + ? = 13")
-    picture(board, "board-phone", pictures)
+    save_picture(board.page, "board-phone", pictures)
 
 
 def test_a_board_made_from_the_log_shows_where_it_stopped(make: Callable[..., StaticBoard]) -> None:

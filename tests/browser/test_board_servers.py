@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sqlite3
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from playwright.sync_api import Page, expect
 
 from pyramid_lab.core import Deal, Game, Move, rule_set
 from tests.browser.servers import Server, no_request_leaves
+from tests.browser.static_board import save_picture
 from tests.solver.plain_search import fewest_steps
 
 # Makes, plays and closes boards with true lines to the page; prints what is left of them, and the growth in MB.
@@ -248,7 +250,7 @@ def test_a_restarted_kernel_is_told_on_the_board_that_it_left_behind(lab: Server
     ]
 
 
-def test_the_solver_points_the_way_and_proves_that_none_is_left(lab: Server, page: Page) -> None:
+def test_the_solver_points_the_way_and_proves_that_none_is_left(lab: Server, page: Page, pictures: Path | None) -> None:
     # 4♠ and 6♥ is the first legal discard, and after it nothing can be won, as the search without pruning has it too.
     options = {"rows": 4, "draw": 3, "target": 10}
     start = Game(rule_set("one-pass").replace(**options), Deal.from_seed(24, 10)).position
@@ -275,6 +277,7 @@ def test_the_solver_points_the_way_and_proves_that_none_is_left(lab: Server, pag
         view(page, 4 + number)
     expect(page.locator(".pl-end strong")).to_have_text("No move is left: 8 cards in the pyramid.")
     expect(notice).to_have_text("There was still a way 11 steps ago: undo 11, or try this deal again.")
+    save_picture(page, "state-no-way-left", pictures)
     for number in range(11):
         page.keyboard.press("u")
         view(page, 14 + number)
