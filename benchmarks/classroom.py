@@ -167,7 +167,7 @@ def lesson(children: int, browsers: int, seconds: float) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="pyramid-lab-load-", ignore_cleanup_errors=True) as home:
         names = [f"Child {number:02}" for number in range(1, children + 1)]
         start = time.perf_counter()
-        server = ClassServer(Path(home), names, options=["--away=5"])
+        server = ClassServer(Path(home), names, options=["--away=5"], watched=False)
         try:
             wait_until(lambda: len(server.kernels()) >= children, 300)
             # A kernel counts from its first moment; quiet processors show that the imports are done too.
@@ -223,7 +223,7 @@ def lesson(children: int, browsers: int, seconds: float) -> dict[str, Any]:
 
 def joins(count: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="pyramid-lab-joins-", ignore_cleanup_errors=True) as home:
-        server = ClassServer(Path(home), ["Ana", "Ben"], options=["--away=5"])
+        server = ClassServer(Path(home), ["Ana", "Ben"], options=["--away=5"], watched=False)
         try:
             wait_until(lambda: len(server.kernels()) == 2, 120)
             process = psutil.Process(server.process.pid)

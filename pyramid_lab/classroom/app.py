@@ -60,7 +60,7 @@ class ClassSettings:
         kernels: kernels there may be in all.
         away_seconds: how long a kernel outlives its closed page.
         pictures: show pictures first, for children who do not read.
-        certificate, key: files for HTTPS.
+        tls: certificate and key, for HTTPS.
     """
 
     store_url: str
@@ -72,8 +72,7 @@ class ClassSettings:
     kernels: int = 64
     away_seconds: int = 120
     pictures: bool = False
-    certificate: Path | None = None
-    key: Path | None = None
+    tls: ssl.SSLContext | None = None
 
 
 class TutorKeys:
@@ -133,7 +132,8 @@ class ClassApp(Voila):  # type: ignore[misc]  # Voila has no types
             "tutor": self.tutor,
             "login_url": "/",
             "xsrf_cookies": True,
-            "xsrf_cookie_kwargs": {"samesite": "Strict"},
+            # Without a date, since the clock of a tablet may be wrong by years.
+            "xsrf_cookie_kwargs": {"samesite": "Strict", "expires_days": None, "secure": self.secure},
             "websocket_max_message_size": LARGEST_MESSAGE,
             "log_function": _log_request,
             "default_handler_class": handlers.NothingHandler,
@@ -198,21 +198,22 @@ class ClassApp(Voila):  # type: ignore[misc]  # Voila has no types
         self.app = tornado.web.Application(**settings)
         hosts = "|".join(re.escape(name) for name in choices.names)
         self.app.add_handlers(rf"^({hosts})$", self.init_handlers())
-        context = None
-        if choices.certificate:
-            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-            context.load_cert_chain(choices.certificate, choices.key)
         self.server = HTTPServer(
-            self.app, ssl_options=context, max_body_size=64 * 1024, max_buffer_size=8 * 1024 * 1024
+            self.app, ssl_options=choices.tls, max_body_size=64 * 1024, max_buffer_size=8 * 1024 * 1024
         )
         self.server.add_sockets(sockets)
+
+    @property
+    def secure(self) -> bool:
+        """Whether the pages come by HTTPS."""
+        return self.choices.tls is not None
 
     @property
     def address(self) -> str:
         """What children type into the browser."""
         if self.choices.address:
             return self.choices.address
-        scheme = "https" if self.choices.certificate else "http"
+        scheme = "https" if self.secure else "http"
         return f"{scheme}://{self.choices.host}:{self.port}"
 
     @property
@@ -223,7 +224,7 @@ class ClassApp(Voila):  # type: ignore[misc]  # Voila has no types
     @property
     def tutor_address(self) -> str:
         """Opens the tutor's page; the secret is behind a #."""
-        scheme = "https" if self.choices.certificate else "http"
+        scheme = "https" if self.secure else "http"
         host = "127.0.0.1" if self.choices.host in ("0.0.0.0", "127.0.0.1") else self.choices.host
         return f"{scheme}://{host}:{self.port}/tutor/door#{self.tutor.secret}"
 

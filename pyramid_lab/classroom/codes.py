@@ -98,8 +98,11 @@ class Doorkeeper:
         self.wrong_codes += 1
         if guesser is None:
             if len(self._guessers) >= MOST_ADDRESSES:
-                del self._guessers[min(self._guessers, key=lambda known: self._guessers[known].last)]
-            guesser = self._guessers[address] = _Guesser(0, now, now)
+                del self._guessers[next(iter(self._guessers))]
+            guesser = _Guesser(0, now, now)
+        # The address that guessed longest ago comes first.
+        self._guessers.pop(address, None)
+        self._guessers[address] = guesser
         guesser.wrong += 1
         guesser.last = now
         over = guesser.wrong - FREE_TRIES

@@ -64,7 +64,12 @@ class Feed:
             with self._store.reading() as connection:
                 rows = [dict(row) for row in connection.execute(query).mappings()]
         except StoreError as error:
-            self._problem = f"The log cannot be read: {error}. Boards go on; their rows are kept and written later."
+            # What the database's driver adds in brackets is for nobody in a classroom.
+            why = str(error).partition(" (")[0]
+            left = "1 entry waits" if self.waiting == 1 else f"{self.waiting} entries wait"
+            self._problem = (
+                f"{why[0].upper()}{why[1:]}. Boards go on; {left} safely on this computer and will be written later."
+            )
             return []
         self._problem = ""
         first = self._first

@@ -54,7 +54,9 @@ LESSON_POLICY: Final = (
     "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' blob: data:; media-src 'self' data: blob:; "
     "worker-src 'self' blob:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; object-src 'none'"
 )
-HEARTBEAT_SECONDS: Final = 10
+HEARTBEAT_SECONDS: Final = 4
+SEAT_SECONDS: Final = 24 * 3600
+"""How long a tablet keeps its seat, also when its browser is closed meanwhile."""
 MOST_PAGES: Final = 5
 """Pages one tablet may have open at once."""
 REFUSED_BEFORE_CLOSING: Final = 20
@@ -107,6 +109,12 @@ class ClassHandler(Guarded, JupyterHandler):
     def content_security_policy(self) -> str:
         return self.policy
 
+    def set_own_cookie(self, name: str, secret: str, max_age: int | None = None) -> None:
+        """Set a cookie that no script and no other site can use; without ``max_age`` (s) it ends with the browser."""
+        self.set_cookie(
+            name, secret, httponly=True, secure=self.app.secure, samesite="Strict", path="/", max_age=max_age
+        )
+
     def page(self, template: str, **values: Any) -> None:
         """Answer with one of the class's pages."""
         self.set_header("Content-Type", "text/html; charset=utf-8")
@@ -135,11 +143,11 @@ class JoinHandler(ClassHandler):
             self.set_header("Retry-After", str(int(error.wait) + 1))
             self.page("join.html", problem=str(error), wait=int(error.wait) + 1 if error.wait else 0)
         except (ClassOverError, ClassFullError) as error:
-            self.set_status(503)
+            self.set_status(410 if isinstance(error, ClassOverError) else 503)
             self.page("join.html", problem=str(error), wait=0)
         else:
-            # No end date: the cookie lives as long as the tablet's browser does, which outlives a sleep.
-            self.set_cookie(SEAT_COOKIE, token, httponly=True, samesite="Strict", path="/", expires_days=1)
+            # Seconds, not a date: the clock of a tablet may be wrong by years.
+            self.set_own_cookie(SEAT_COOKIE, token, max_age=SEAT_SECONDS)
             self.redirect("/names")
 
 
@@ -169,7 +177,7 @@ class NamesHandler(ClassHandler):
             self.set_status(404)
             self._show(seat, problem=str(error))
         except ClassOverError as error:
-            self.set_status(503)
+            self.set_status(410)
             self._show(seat, problem=str(error))
         else:
             self.redirect(self.app.next_page(seat))
@@ -235,13 +243,11 @@ class LiveHandler(ClassHandler):
         self.set_header("X-Accel-Buffering", "no")
         changed = self._changed = asyncio.Event()
         unlisten = listen(changed.set)
-        last = None
         try:
             while not self._closed:
                 changed.clear()
                 text = json.dumps(message(), ensure_ascii=False, separators=(",", ":"))
-                self.write(f"data: {text}\n\n" if text != last else ": here\n\n")
-                last = text
+                self.write(f"data: {text}\n\n")
                 await self.flush()
                 try:
                     await asyncio.wait_for(changed.wait(), HEARTBEAT_SECONDS)
@@ -348,7 +354,7 @@ class OwnKernelHandler(Guarded, KernelHandler):
     SUPPORTED_METHODS = ("GET",)
 
 
-class OwnKernelSocket(VoilaKernelWebsocketHandler):  # type: ignore[misc]  # Voila has no types
+class OwnKernelSocket(Guarded, VoilaKernelWebsocketHandler):  # type: ignore[misc]  # Voila has no types
     """The page's line to its kernel."""
 
     refused = 0
@@ -390,7 +396,7 @@ class TutorDoorHandler(ClassHandler):
             self.set_header("Retry-After", str(int(error.wait) + 1))
             self.page("door.html", problem="This is not the tutor's secret; the window of the command line shows it.")
         else:
-            self.set_cookie(TUTOR_COOKIE, key, httponly=True, samesite="Strict", path="/")
+            self.set_own_cookie(TUTOR_COOKIE, key)
             self.redirect("/tutor")
 
 

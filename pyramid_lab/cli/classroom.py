@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import secrets
+import ssl
 import sys
 import tempfile
 import time
@@ -67,6 +68,14 @@ def class_(
 
     Ctrl+C ends the class. Every try is in your log.
     """
+    if address and not lan:
+        raise click.UsageError("--address goes with --lan.")
+    if bool(certificate) != bool(key):
+        raise click.UsageError("--certificate and --key go together.")
+    tls = _tls(certificate, key) if certificate and key else None
+    from pyramid_lab.cli.jupyter import start_sooner
+
+    start_sooner()
     from pyramid_lab.classroom.app import ClassSettings, class_app
     from pyramid_lab.classroom.feed import Feed
     from pyramid_lab.classroom.lesson_files import LessonError, gather
@@ -76,10 +85,6 @@ def class_(
     from pyramid_lab.log.names import Names
     from pyramid_lab.log.store import Store
 
-    if address and not lan:
-        raise click.UsageError("--address goes with --lan.")
-    if bool(certificate) != bool(key):
-        raise click.UsageError("--certificate and --key go together.")
     logging.basicConfig(level=logging.ERROR, format="%(levelname)s: %(message)s")
     with contextlib.ExitStack() as stack:
         try:
@@ -90,7 +95,7 @@ def class_(
             chosen = gather(lessons, _lesson_folders(), root)
         except (StoreError, LessonError, NoNetworkError) as error:
             raise click.ClickException(str(error)) from None
-        scheme = "https" if certificate else "http"
+        scheme = "https" if tls else "http"
         settings = ClassSettings(
             store_url=log.url.render_as_string(hide_password=False),
             host="0.0.0.0" if lan else "127.0.0.1",
@@ -100,8 +105,7 @@ def class_(
             away_seconds=away,
             children=min(len(pupils), 36),
             pictures=pictures or guests is not None,
-            certificate=certificate,
-            key=key,
+            tls=tls,
         )
         register = Register(pupils, chosen, now=time.monotonic)
         app = class_app(register, settings, Feed(log), root)
@@ -111,7 +115,7 @@ def class_(
             raise click.ClickException(
                 f"Port {port} cannot be used ({error.strerror}). Name another with --port."
             ) from None
-        _welcome(app, lan=lan, pupils=len(pupils))
+        _welcome(app, others=names[1:-2] if names else None, pupils=len(pupils))
         if not no_browser:
             webbrowser.open(app.tutor_address)
         app.run()
@@ -216,12 +220,26 @@ def school(store: str, tutors: tuple[str, ...], secret_file: Path, out: Path) ->
     click.echo(f"{len(made.students)} students and {len(made.tutors)} tutors have their rights; the hub reads {out}.")
 
 
-def _welcome(app: ClassApp, *, lan: bool, pupils: int) -> None:
+def _tls(certificate: Path, key: Path) -> ssl.SSLContext:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(certificate, key)
+    except OSError as error:
+        raise click.ClickException(
+            f"{certificate} and {key} cannot be used as a certificate and its key ({error.strerror or error})."
+        ) from None
+    return context
+
+
+def _welcome(app: ClassApp, *, others: list[str] | None, pupils: int) -> None:
+    """Say how to join. ``others``: more addresses of this computer that tablets may need; ``None`` without --lan."""
     code: str = app.register.code
     click.echo(f"{pupils} names on the class list. Children open this address and type this number:\n")
     click.secho(f"    {app.address}    {code[:3]} {code[3:]}\n", bold=True)
-    if lan:
+    if others is not None:
         app.write_qr(sys.stdout)
+        if others:
+            click.echo(f"If tablets do not reach it, start again with --address and another one: {', '.join(others)}.")
     else:
         click.echo("Only this computer can open it. For tablets, start with --lan.")
     click.echo(f"Your own page, for you alone: {app.tutor_address}")

@@ -211,6 +211,9 @@ def _require_free(port: int) -> None:
 
 def _run_jupyterlab(folder: Path, *, first: str, port: int | None, browser: bool) -> None:
     # In this process, so that whatever ends this command ends JupyterLab.
+    from pyramid_lab.cli.jupyter import start_sooner
+
+    start_sooner()
     from jupyterlab.labapp import LabApp
 
     arguments = [
@@ -218,6 +221,8 @@ def _run_jupyterlab(folder: Path, *, first: str, port: int | None, browser: bool
         f"--ServerApp.open_browser={browser}",
         "--ServerApp.answer_yes=True",
         "--Application.log_level=ERROR",
+        # Else each kernel says in the tutor's window that it is not.
+        "--MappingKernelManager.transport_encryption=auto",
         f"--LabApp.default_url=/lab/tree/{first}",
         # Nothing here calls the network: no news, no search for updates or extensions.
         "--LabApp.news_url=None",

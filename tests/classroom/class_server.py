@@ -10,26 +10,39 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import nbformat
 import psutil
 
+from pyramid_lab.log.events import Event
 from pyramid_lab.log.names import Names
 from pyramid_lab.log.store import Store
 from tests.classroom.tablet import Tablet
 
-START_SECONDS = 60
+START_SECONDS = 120
 STOP_SECONDS = 30
+WATCHED = Path(__file__).parent / "watched"
+"""Makes every Python of the class write down whom it calls outside this computer."""
 
 
 class ClassServer:
     """``pyramid-lab class`` with a home, a log and a class list of its own."""
 
     def __init__(
-        self, home: Path, names: Sequence[str], *lessons: str, options: Sequence[str] = (), place: Path | None = None
+        self,
+        home: Path,
+        names: Sequence[str],
+        *lessons: str,
+        options: Sequence[str] = (),
+        place: Path | str | None = None,
+        watched: bool = True,
     ) -> None:
         self.home = home
+        self.calls = home / "calls.txt"
         home.mkdir(parents=True, exist_ok=True)
         self.place = str(place or home / "log.sqlite3")
         self.options = tuple(options)
@@ -45,6 +58,12 @@ class ClassServer:
             "IPYTHONDIR": str(home / "ipython"),
             "PYTHONUNBUFFERED": "1",
         }
+        if watched:
+            paths = [str(WATCHED), os.environ.get("PYTHONPATH")]
+            self.environment |= {
+                "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+                "PYRAMID_LAB_TEST_CALLS": str(self.calls),
+            }
         self.outbox = home / "test-outbox.sqlite3"
         with Store(self.place, outbox=self.outbox) as log:
             self.students = {name: Names.of(log).add(log, name).student_id for name in names}
@@ -69,7 +88,7 @@ class ClassServer:
         if self.process.poll() is not None:
             raise RuntimeError(f"the class ended with {self.process.returncode}:\n{self.said()}")
         said = self.said()
-        address = re.search(r"(http://\S+) +(\d{3}) (\d{3})", said)
+        address = re.search(r"(https?://\S+) +(\d{3}) (\d{3})", said)
         secret = re.search(r"/tutor/door#([0-9a-f]+)", said)
         assert address and secret, said
         self.address = address[1]
@@ -97,9 +116,35 @@ class ClassServer:
         """The kernels that run."""
         return [child for child in psutil.Process(self.process.pid).children(recursive=True) if is_kernel(child)]
 
-    def events(self) -> list[object]:
+    def events(self, name: str) -> list[Event]:
+        """What the log holds of one child."""
         with Store(self.place, outbox=self.outbox) as log:
-            return list(log.events())
+            return log.events(student_id=self.students[name])
+
+    def kinds(self, name: str) -> list[str]:
+        """The types of those events."""
+        return [event.event_type for event in self.events(name)]
+
+    def view(self, tutor: Tablet) -> dict[str, Any]:
+        """The tutor's page as it is now."""
+        tutor.stay_at("/tutor/live")
+        wait_until(lambda: bool(tutor.news))
+        view = tutor.news
+        tutor.close()
+        return view
+
+    @contextmanager
+    def asleep(self) -> Iterator[None]:
+        """As if the laptop slept: no process of the class moves."""
+        processes = [psutil.Process(self.process.pid)]
+        processes += processes[0].children(recursive=True)
+        for process in processes:
+            process.suspend()
+        try:
+            yield
+        finally:
+            for process in reversed(processes):
+                process.resume()
 
     def stop(self) -> None:
         if self.process.poll() is None:
@@ -119,6 +164,17 @@ def is_kernel(process: psutil.Process) -> bool:
         return False
 
 
+def write_lesson(path: Path, title: str, seed: int) -> str:
+    """A lesson with one board; gives its path."""
+    notebook = nbformat.v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
+    notebook.cells = [
+        nbformat.v4.new_markdown_cell(f"# {title}"),
+        nbformat.v4.new_code_cell(f'from pyramid_lab.lesson import play\n\nplay("classic", {seed})'),
+    ]
+    nbformat.write(notebook, path)
+    return str(path)
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -126,7 +182,7 @@ def free_port() -> int:
         return number
 
 
-def wait_until(done: Callable[[], object], seconds: float = 60.0) -> None:
+def wait_until(done: Callable[[], object], seconds: float = 120.0) -> None:
     """Wait until ``done()`` is true.
 
     Raises:

@@ -9,17 +9,21 @@ import itertools
 import json
 import re
 import socket
+import ssl
 import threading
 import time
 import uuid
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import requests
 import websocket
 
-SECONDS = 60.0
+SECONDS = 120.0
 PROTOCOL = "v1.kernel.websocket.jupyter.org"
+CERTIFICATE = Path(__file__).parent.parent / "data" / "certificate" / "for_tests_only.pem"
+"""Believed by every tablet."""
 PARTS = ("header", "parent_header", "metadata", "content")
 
 
@@ -47,12 +51,18 @@ class Tablet:
 
     def __init__(self, address: str, *, old_protocol: bool = False) -> None:
         self.address = address
+        self.host = address.partition("://")[2]
+        self.secure = address.startswith("https")
         self.old_protocol = old_protocol
         self.session = requests.Session()
+        self.session.verify = str(CERTIFICATE)
+        self.session.trust_env = False
         self.kernel_id = ""
         self.board_id = ""
         self.line: websocket.WebSocket | None = None
         self.view: dict[str, Any] = {}
+        self.notice = ""
+        """The line that the board shows about the log."""
         self.board = str(uuid.uuid4())
         self._page = str(uuid.uuid4())
         self._n = 0
@@ -90,8 +100,13 @@ class Tablet:
     def stay_at(self, path: str) -> None:
         """Listen to a stream of news; the newest is :attr:`news`."""
         self.news = {}
-        host = self.address.partition("://")[2]
-        connection = http.client.HTTPConnection(host, timeout=SECONDS)
+        if self.secure:
+            context = ssl.create_default_context(cafile=CERTIFICATE)
+            connection: http.client.HTTPConnection = http.client.HTTPSConnection(
+                self.host, timeout=SECONDS, context=context
+            )
+        else:
+            connection = http.client.HTTPConnection(self.host, timeout=SECONDS)
         connection.request("GET", path, headers={"Cookie": self._cookies()})
         self._live = connection.sock
         threading.Thread(target=self._hear, args=(connection,), daemon=True).start()
@@ -144,6 +159,7 @@ class Tablet:
             header=[f"{name}: {value}" for name, value in headers.items()],
             subprotocols=None if self.old_protocol else [PROTOCOL],
             timeout=SECONDS,
+            sslopt={"ca_certs": str(CERTIFICATE)},
         )
 
     def open_line(self) -> None:
@@ -214,7 +230,9 @@ class Tablet:
             data = content["data"]
             if data["method"] == "update" and "view" in data["state"]:
                 self.view = data["state"]["view"]
-            elif data["method"] == "custom" and data["content"].get("kind") == "ack":
+            if data["method"] == "update" and "notice" in data["state"]:
+                self.notice = data["state"]["notice"].get("text", "")
+            if data["method"] == "custom" and data["content"].get("kind") == "ack":
                 self._acked = max(self._acked, data["content"]["n"])
                 self.results = (*self.results, data["content"]["result"])
         return message

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
 
-from pyramid_lab.log.store import Store
 from tests.browser.servers import no_request_leaves
 from tests.classroom.class_server import ClassServer, wait_until
 from tests.classroom.wifi import Wifi
@@ -21,14 +20,6 @@ pytestmark = pytest.mark.browser
 PAGE_MS = 60_000
 PICTURES = os.environ.get("PYRAMID_LAB_SCREENSHOTS")
 """A folder for pictures of the pages, for the documentation."""
-
-
-@pytest.fixture(scope="module")
-def a_class(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClassServer]:
-    home = tmp_path_factory.mktemp("browser-class")
-    server = ClassServer(home, ["Ana", "Émile <img src=x onerror=alert(1)>", "=1+1"])
-    yield server
-    server.stop()
 
 
 def shoot(page: Page, name: str) -> None:
@@ -60,19 +51,14 @@ def join(page: Page, server: ClassServer, address: str, name: str) -> None:
     expect(stock(page)).to_be_visible(timeout=PAGE_MS)
 
 
-def kinds(server: ClassServer, name: str) -> list[str]:
-    with Store(server.place, outbox=server.outbox) as log:
-        return [event.event_type for event in log.events(student_id=server.students[name])]
-
-
-def test_a_childs_way_into_the_game_without_a_request_to_elsewhere(page: Page, a_class: ClassServer) -> None:
+def test_a_childs_way_into_the_game_without_a_request_to_elsewhere(page: Page, school_class: ClassServer) -> None:
     strangers = no_request_leaves(page)
     dialogs: list[str] = []
     page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
     addresses: list[str] = []
     page.on("request", lambda request: addresses.append(request.url))
     page.set_default_timeout(PAGE_MS)
-    page.goto(f"{a_class.address}/")
+    page.goto(f"{school_class.address}/")
     no_barriers(page)
     shoot(page, "join")
     page.get_by_label("Type the number from the board").fill("000 000")
@@ -81,34 +67,35 @@ def test_a_childs_way_into_the_game_without_a_request_to_elsewhere(page: Page, a
 
     # The QR code carries the number behind the #.
     page.goto("about:blank")
-    page.goto(f"{a_class.address}/#{a_class.code}")
+    page.goto(f"{school_class.address}/#{school_class.code}")
     expect(page.get_by_role("heading", name="Who are you?")).to_be_visible()
     no_barriers(page)
     shoot(page, "names")
     page.get_by_role("button", name="Émile").click()
     expect(stock(page)).to_be_visible(timeout=PAGE_MS)
-    expect(page.locator(".pl-who")).to_have_text("Émile <img src=x onerror=alert(1)>")
-    assert page.locator("img[src=x]").count() == 0
+    expect(page.locator(".pl-who")).to_have_text("Émile <b>bold</b>")
+    assert page.locator(".pl-who b").count() == 0
     assert page.locator("text=from pyramid_lab").count() == 0  # no code on the page
     shoot(page, "lesson")
     no_barriers(page)
+    cards = stock_left(page)
     stock(page).click()
-    expect(page.get_by_role("button", name="Stock: 23 cards")).to_be_visible()
+    expect(page.get_by_role("button", name=f"Stock: {cards - 1} cards")).to_be_visible()
 
     # Loaded again: the same game.
     page.reload()
-    expect(page.get_by_role("button", name="Stock: 23 cards")).to_be_visible(timeout=PAGE_MS)
+    expect(page.get_by_role("button", name=f"Stock: {cards - 1} cards")).to_be_visible(timeout=PAGE_MS)
     page.get_by_role("button", name="Leave").click()
     expect(page.get_by_label("Type the number from the board")).to_be_visible()
     assert strangers == [] and dialogs == []
-    assert not [url for url in addresses if "mile" in url or a_class.code in url.partition("#")[0]]
+    assert not [url for url in addresses if "mile" in url or school_class.code in url.partition("#")[0]]
 
 
-def test_wifi_lost_and_found_goes_on_with_the_same_game(page: Page, a_class: ClassServer) -> None:
-    wifi = Wifi(a_class.port)
+def test_wifi_lost_and_found_goes_on_with_the_same_game(page: Page, school_class: ClassServer) -> None:
+    wifi = Wifi(school_class.port)
     try:
-        join(page, a_class, wifi.address, "Ana")
-        cards, draws = stock_left(page), kinds(a_class, "Ana").count("draw")
+        join(page, school_class, wifi.address, "Ana")
+        cards, draws = stock_left(page), school_class.kinds("Ana").count("draw")
         stock(page).click()
         expect(page.get_by_role("button", name=f"Stock: {cards - 1} cards")).to_be_visible()
         wifi.lose()
@@ -119,25 +106,26 @@ def test_wifi_lost_and_found_goes_on_with_the_same_game(page: Page, a_class: Cla
         expect(page.get_by_text("Waiting for the class computer")).to_be_hidden(timeout=PAGE_MS)
         # The click that waited on the page arrives, once.
         expect(page.get_by_role("button", name=f"Stock: {cards - 2} cards")).to_be_visible(timeout=PAGE_MS)
-        wait_until(lambda: kinds(a_class, "Ana").count("draw") == draws + 2)
+        wait_until(lambda: school_class.kinds("Ana").count("draw") == draws + 2)
         page.get_by_role("button", name="Leave").click()
         expect(page.get_by_label("Type the number from the board")).to_be_visible()
     finally:
         wifi.close()
 
 
-def test_the_tutor_pauses_moves_on_and_ends(
-    page: Page, new_context: Callable[..., BrowserContext], a_class: ClassServer
+def test_the_tutor_pauses_and_draws_a_new_number(
+    page: Page, new_context: Callable[..., BrowserContext], school_class: ClassServer
 ) -> None:
-    join(page, a_class, a_class.address, "=1+1")
+    join(page, school_class, school_class.address, "=1+1")
+    cards = stock_left(page)
     stock(page).click()
-    expect(page.get_by_role("button", name="Stock: 23 cards")).to_be_visible()
+    expect(page.get_by_role("button", name=f"Stock: {cards - 1} cards")).to_be_visible()
     tutor = new_context().new_page()
     tutor.set_default_timeout(PAGE_MS)
-    tutor.goto(f"{a_class.address}/tutor/door#{a_class.secret}")
+    tutor.goto(f"{school_class.address}/tutor/door#{school_class.secret}")
     row = tutor.get_by_role("row").filter(has_text="=1+1")
     expect(row).to_contain_text("here")
-    expect(tutor.get_by_role("rowheader", name="Émile <img src=x onerror=alert(1)>")).to_be_visible()
+    expect(tutor.get_by_role("rowheader", name="Émile <b>bold</b>")).to_be_visible()
     no_barriers(tutor)
     shoot(tutor, "tutor")
 
@@ -146,22 +134,20 @@ def test_the_tutor_pauses_moves_on_and_ends(
     shoot(page, "pause")
     tutor.get_by_role("button", name="Go on").click()
     expect(page.get_by_role("dialog")).to_be_hidden()
-    wait_until(lambda: kinds(a_class, "=1+1")[-2:] == ["pause", "resume"])
+    wait_until(lambda: school_class.kinds("=1+1")[-2:] == ["pause", "resume"])
     stock(page).click()
-    expect(page.get_by_role("button", name="Stock: 22 cards")).to_be_visible()
+    expect(page.get_by_role("button", name=f"Stock: {cards - 2} cards")).to_be_visible()
 
     tutor.get_by_role("button", name="New number").click()
+    expect(tutor.locator("#code")).not_to_have_text(school_class.code)
+    school_class.code = tutor.locator("#code").inner_text()
     shown = new_context().new_page()
-    shown.goto(f"{a_class.address}/tutor/show")
-    expect(shown).to_have_url(f"{a_class.address}/tutor/door?next=%2Ftutor%2Fshow")  # the secret first
+    shown.goto(f"{school_class.address}/tutor/show")
+    expect(shown).to_have_url(f"{school_class.address}/tutor/door?next=%2Ftutor%2Fshow")  # the secret first
     large = tutor.context.new_page()
-    large.goto(f"{a_class.address}/tutor/show")
+    large.goto(f"{school_class.address}/tutor/show")
     expect(large.get_by_role("img", name="QR code")).to_be_visible()
     shoot(large, "show")
     no_barriers(large)
-
-    tutor.get_by_role("button", name="End the class").click()
-    tutor.get_by_role("button", name="Yes, end it").click()
-    expect(page.get_by_role("heading", name="Well played!")).to_be_visible()
-    expect(tutor.get_by_text("the class is over")).to_be_visible()
-    wait_until(lambda: not a_class.kernels())
+    page.get_by_role("button", name="Leave").click()
+    expect(page.get_by_label("Type the number from the board")).to_be_visible()

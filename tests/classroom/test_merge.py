@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from pyramid_lab.classroom import merge as merge_module
 from pyramid_lab.classroom.merge import merge
 from pyramid_lab.cli import cli
 from pyramid_lab.core import Deal, Position, rule_set
@@ -51,16 +52,19 @@ def laptop(tmp_path: Path) -> Iterator[Callable[[str], Store]]:
         store.close()
 
 
-def test_two_logs_become_one_and_again_changes_nothing(laptop: Callable[[str], Store]) -> None:
+def test_two_logs_become_one_and_again_changes_nothing(
+    laptop: Callable[[str], Store], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merge_module, "_BATCH", 5)
     one, two, school = laptop("one"), laptop("two"), laptop("school")
     ones = [event("s-1", "game-1", index) for index in range(3)]
-    twos = [event("s-2", "game-2", index) for index in range(700)]  # more than one batch
+    twos = [event("s-2", "game-2", index) for index in range(13)]  # more than two batches
     for store, events in ((one, ones), (two, twos)):
         store.open_session(events[0].student_id, session_id=events[0].session_id, lesson="Lesson 1")
         store.put_students({events[0].student_id: "2b"})
         for each in events:
             store.append(each)
-    assert [merge(source, school).events for source in (one, two)] == [3, 700]
+    assert [merge(source, school).events for source in (one, two)] == [3, 13]
     assert school.events() == ones + twos
     for source in (one, two, one):
         again = merge(source, school)
@@ -132,11 +136,10 @@ def test_a_log_that_breaks_off_leaves_the_target_as_it_was(
     laptop: Callable[[str], Store], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, school = laptop("one"), laptop("school")
-    for index in range(700):
+    for index in range(13):
         one.append(event("s-1", "game-1", index))
-    from pyramid_lab.classroom import merge as module
-
-    whole = module._put
+    monkeypatch.setattr(merge_module, "_BATCH", 5)
+    whole = merge_module._put
     calls = 0
 
     def breaks_off(*arguments: object) -> None:
@@ -146,7 +149,7 @@ def test_a_log_that_breaks_off_leaves_the_target_as_it_was(
             raise StoreAwayError("the stick was pulled out")
         whole(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(module, "_put", breaks_off)
+    monkeypatch.setattr(merge_module, "_put", breaks_off)
     with pytest.raises(StoreAwayError):
         merge(one, school)
     assert school.events() == []

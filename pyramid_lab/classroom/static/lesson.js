@@ -4,6 +4,8 @@
 const LATE_MS = 4000;
 const RELOAD_PAUSE_MS = 10000;
 const LINE_EVERY_MS = 5000;
+// The class computer says something at least every 4 s.
+const SILENT_MS = 10000;
 // Time for several tries at a new line: a page that starts again forgets the click that waits on it.
 const NO_LINE_MS = 40000;
 
@@ -144,24 +146,33 @@ let source;
 let broken = false;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let late;
+let heard = performance.now();
+function isHere() {
+  heard = performance.now();
+  clearTimeout(late);
+  late = undefined;
+  line.hidden = true;
+}
+function isAway() {
+  line.textContent = "Waiting for the class computer … Your game is kept.";
+  line.hidden = false;
+}
 function listen() {
   source?.close();
   source = new EventSource("/class/live");
   source.onopen = () => {
-    clearTimeout(late);
-    late = undefined;
-    line.hidden = true;
+    isHere();
     // A line that was cut may still look open here.
     if (broken) void openLine();
     broken = false;
   };
-  source.onmessage = (event) => hear(JSON.parse(event.data));
+  source.onmessage = (event) => {
+    isHere();
+    hear(JSON.parse(event.data));
+  };
   source.onerror = () => {
     broken = true;
-    late ??= setTimeout(() => {
-      line.textContent = "Waiting for the class computer … Your game is kept.";
-      line.hidden = false;
-    }, LATE_MS);
+    late ??= setTimeout(isAway, LATE_MS);
     if (source?.readyState === EventSource.CLOSED) setTimeout(listen, LATE_MS);
   };
 }
@@ -170,6 +181,8 @@ listen();
 // The class computer being there for long without a line to the kernel means that the page has to start again.
 let withoutLine = 0;
 setInterval(() => {
+  // A computer that sleeps leaves its lines open.
+  if (line.hidden && performance.now() - heard > SILENT_MS) isAway();
   const sockets = /** @type {{plSockets?: WebSocket[]}} */ (/** @type {unknown} */ (window)).plSockets ?? [];
   const alive = sockets.some((socket) => socket.readyState <= WebSocket.OPEN);
   const here = source?.readyState === EventSource.OPEN;

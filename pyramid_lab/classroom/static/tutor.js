@@ -96,6 +96,12 @@ function show(view) {
 }
 
 const source = new EventSource("/tutor/live");
-source.onopen = () => { at("lost").hidden = true; };
-source.onmessage = (event) => show(JSON.parse(event.data));
+let heard = performance.now();
+source.onmessage = (event) => {
+  heard = performance.now();
+  at("lost").hidden = true;
+  show(JSON.parse(event.data));
+};
 source.onerror = () => { at("lost").hidden = false; };
+// A server that stands still leaves its lines open.
+setInterval(() => { if (performance.now() - heard > 10000) at("lost").hidden = false; }, 1000);

@@ -1,0 +1,39 @@
+"""What holds for the shared class as a whole, and its end: after every other test that uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.classroom.class_server import ClassServer, wait_until
+from tests.classroom.test_class_in_browser import PAGE_MS, join
+
+
+def test_no_process_of_the_class_called_or_looked_up_anything_elsewhere(school_class: ClassServer) -> None:
+    tablet = school_class.tablet("Ana")
+    tablet.play()
+    tablet.act("draw")
+    tablet.leave()
+    notes = school_class.calls.read_text(encoding="utf-8").splitlines()
+    began = [line for line in notes if line.startswith("began")]
+    # The command and its kernels were watched from their first moment.
+    assert any("pyramid_lab class" in line for line in began)
+    assert sum("ipykernel_launcher" in line for line in began) >= len(school_class.kernels())
+    assert [line for line in notes if line not in began] == []
+
+
+@pytest.mark.browser
+def test_the_tutor_ends_the_class(
+    page: Page, new_context: Callable[..., BrowserContext], school_class: ClassServer
+) -> None:
+    join(page, school_class, school_class.address, "=1+1")
+    tutor = new_context().new_page()
+    tutor.set_default_timeout(PAGE_MS)
+    tutor.goto(f"{school_class.address}/tutor/door#{school_class.secret}")
+    tutor.get_by_role("button", name="End the class").click()
+    tutor.get_by_role("button", name="Yes, end it").click()
+    expect(page.get_by_role("heading", name="Well played!")).to_be_visible()
+    expect(tutor.get_by_text("the class is over")).to_be_visible()
+    wait_until(lambda: not school_class.kernels())
