@@ -25,10 +25,11 @@ _ROOMS: Final = ("reading", "report", "next_deal")
 )
 @click.option(
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=click.Path(path_type=Path),
     default=Path("report.html"),
     show_default=True,
-    help="The file to write: .html (opens anywhere, also offline) or .pdf (to print, or to hand to a parent).",
+    help="The file to write: .html (opens anywhere, also offline) or .pdf (to print, or to hand to a parent); one that "
+    "is there is replaced.",
 )
 @click.option("--class", "class_name", metavar="CLASS", help="Only this class.")
 @click.option(
@@ -66,9 +67,13 @@ def review(
 
     Who is fluent, who counts, which wrong sums come back, and one next step for each, with how sure it all is.
     """
+    from pyramid_lab.sheets.sheet import writable
+
     if out.suffix.lower() not in _KINDS:
         raise click.BadParameter(f"{out.name} ends neither in .html nor in .pdf", param_hint="--out")
     try:
+        writable(out)
+        click.echo("Reading the log", err=True)  # at once: the first bar comes when everything is loaded
         _write(place, out, class_name, students, since, until, pseudonyms, file, paper, title)
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from None
@@ -121,10 +126,11 @@ def _write(
     from pyramid_lab.insight.reading import review as read
     from pyramid_lab.insight.report import TITLE, report_html, report_pdf
     from pyramid_lab.insight.thresholds import Thresholds
+    from pyramid_lab.sheets.sheet import write_whole
 
     thresholds = None if file is None else Thresholds.from_toml(file)
     shown = {} if pseudonyms else people
-    with tqdm(unit=" steps", leave=False, disable=None) as bar:
+    with tqdm(unit=" steps", leave=False) as bar:
 
         def tell(done: int, total: int, what: str) -> None:
             bar.total = total
@@ -136,9 +142,10 @@ def _write(
         )
     name = title or TITLE
     if out.suffix.lower() == ".pdf":
-        out.write_bytes(report_pdf(found, title=name, paper="a4" if paper == "a4" else "us-letter"))
+        made = report_pdf(found, title=name, paper="a4" if paper == "a4" else "us-letter")
     else:
-        out.write_text(report_html(found, title=name), encoding="utf-8")
+        made = report_html(found, title=name).encode()
+    write_whole(out, made)
 
 
 def _pseudonym(names: Names, word: str, class_name: str | None) -> str:

@@ -240,6 +240,27 @@ def test_the_command_writes_html_and_pdf(log: Path, tmp_path: Path) -> None:
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
 
 
+def test_a_report_that_is_there_is_replaced_whole_or_not_at_all(
+    log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "reports" / "report.html"
+    code, said = run("--store", log, "--out", out)
+    assert code == 1
+    assert f"there is no folder {out.parent}" in said
+    out.parent.mkdir()
+    out.write_text("last week", encoding="utf-8")
+    with monkeypatch.context() as full_disk:
+        full_disk.setattr(Path, "write_bytes", lambda self, data: (_ for _ in ()).throw(OSError(28, "disk full")))
+        code, said = run("--store", log, "--out", out)
+    assert code == 1
+    assert "disk full" in said
+    assert [file.name for file in out.parent.iterdir()] == ["report.html"]
+    assert out.read_text(encoding="utf-8") == "last week"
+    assert run("--store", log, "--out", out)[0] == 0
+    assert "Ann (p1)" in out.read_text(encoding="utf-8")
+    assert [file.name for file in out.parent.iterdir()] == ["report.html"]
+
+
 def test_pseudonyms_instead_of_names_and_one_student_alone(log: Path, tmp_path: Path) -> None:
     out = tmp_path / "r.html"
     assert run("--store", log, "--out", out, "--student", "p1", "--pseudonyms")[0] == 0
@@ -253,13 +274,18 @@ def test_pseudonyms_instead_of_names_and_one_student_alone(log: Path, tmp_path: 
     ("arguments", "said"),
     [
         (["--out", "r.docx"], "neither in .html nor in .pdf"),
+        (["--out", "folder.html"], "is a folder"),
         (["--student", "Zoë"], "nobody is called Zoë"),
         (["--student", "Ann"], "2 students are called Ann"),
         (["--since", "yesterday"], "yesterday"),
     ],
 )
-def test_bad_input_is_named(log: Path, tmp_path: Path, arguments: list[str], said: str) -> None:
-    out = [] if "--out" in arguments else ["--out", str(tmp_path / "r.html")]
+def test_bad_input_is_named(
+    log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
+) -> None:
+    (tmp_path / "folder.html").mkdir()
+    monkeypatch.chdir(tmp_path)
+    out = [] if "--out" in arguments else ["--out", "r.html"]
     code, output = run("--store", log, *out, *arguments)
     assert code != 0
     assert said in output
