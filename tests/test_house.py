@@ -37,7 +37,7 @@ MAY_IMPORT = {
 HEAVY = {
     "pandas": {"log", "insight", "lesson_review", "course", "cli"},
     "matplotlib": {"insight", "lesson_review", "course", "cli"},
-    "anywidget": {"board"},
+    "anywidget": {"board", "picker"},
     "ipywidgets": {"lesson", "lesson_review", "course", "picker", "paper_form"},
     "sqlalchemy": {"log", "classroom"},
     "statsmodels": {"insight", "solver"},
