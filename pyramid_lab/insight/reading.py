@@ -640,7 +640,7 @@ def _css(band: str) -> str:
 
 
 def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}".replace(",", " ")
+    return f"{number:,} {one if number == 1 else many or one + 's'}".replace(",", "\u00a0")
 
 
 def _times(number: int) -> str:
