@@ -239,7 +239,8 @@ def odds(rules: Rules | str = "one-pass", deals: int = 500, *, first_seed: int =
 
     chosen = rule_set(rules)
     rows: list[tuple[int, str, float]] = []
-    for seed in tqdm(range(first_seed, first_seed + deals), desc=f"Solving {deals} deals", leave=False, delay=1):
+    # The bar stays when it is full: a page of Voila would show an error in the place of one that is gone.
+    for seed in tqdm(range(first_seed, first_seed + deals), desc=f"Solving {deals} deals", delay=1):
         answer = solve(Position.start(chosen, Deal.from_seed(seed, chosen.target)), max_seconds=_SOLVE_S)
         moves = float(len(answer.line)) if isinstance(answer, Winnable) else float("nan")
         word = (
@@ -376,7 +377,7 @@ def class_report(*, place: str | Path | None = None, simulated: int = 10) -> HTM
             f"looks like, here is one on {simulated} <strong>simulated</strong> children. It shows your class as soon "
             "as one try is logged.</p>"
         )
-    with tqdm(desc="Reading the log", leave=False, delay=1) as bar:
+    with tqdm(desc="Reading the log", delay=1) as bar:
 
         def tell(done: int, total: int, what: str) -> None:
             bar.total = total

@@ -191,6 +191,24 @@ class NotebookPage:
         if self.server.kind != "voila":
             self.wait_for_kernel()
 
+    def switch(self, name: str) -> None:
+        """Close the notebook and its kernel, and open another in the same page: loading JupyterLab takes long."""
+        self.name = name
+        self.page.evaluate(
+            """async name => {
+                const {commands, shell} = window.jupyterapp;
+                for (const widget of [...shell.widgets('main')]) {
+                    await widget.sessionContext?.shutdown();
+                    widget.dispose();
+                }
+                const opened = await commands.execute('docmanager:open', {path: name});
+                await opened.context.ready;
+                shell.activateById(opened.id);
+            }""",
+            name,
+        )
+        self.wait_for_kernel()
+
     def wait_for_kernel(self) -> None:
         """Wait for a connected, idle kernel: 'Idle' alone is shown before its socket exists."""
         self.page.wait_for_function(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
+import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -29,22 +31,37 @@ Row = dict[str, Any]
 
 
 @pytest.fixture
-def lesson(new_server: Callable[..., Server], page: Page) -> Iterator[NotebookPage]:
-    """The lesson as the command opens it, every cell run, nothing played yet."""
+def lesson(_servers: Callable[[str], Server], page: Page) -> Iterator[NotebookPage]:
+    """The lesson as the command opens it, every cell run, nothing played yet: a notebook, kernel and child of its own
+    on one server."""
     strangers = no_request_leaves(page)
-    notebook = new_server("command").open(page, LESSON)
-    notebook.run_all()
+    server = _servers("command")
+    child = f"child-{uuid.uuid4()}"
+    shutil.copy(server.root / LESSON, server.root / f"{child}.ipynb")
+    notebook = server.open(page, f"{child}.ipynb")
+    sit_down_and_run(notebook)
     expect(page.locator(".pl-board")).to_have_count(3)
     yield notebook
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
     assert strangers == []
 
 
+def sit_down_and_run(notebook: NotebookPage) -> None:
+    notebook.execute(f"import os; os.environ['PYRAMID_LAB_STUDENT'] = {child_of(notebook)!r}")
+    notebook.run_all()
+
+
+def child_of(notebook: NotebookPage) -> str:
+    return notebook.name.removesuffix(".ipynb")
+
+
 def rows(notebook: NotebookPage, *kinds: str) -> list[Row]:
-    """The log's rows in the order in which they were written, read with SQLite alone."""
+    """The child's rows of the log in the order in which they were written, read with SQLite alone."""
     path = notebook.server.home / "data" / "pyramid-lab" / "log.sqlite3"
     with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
         connection.row_factory = sqlite3.Row
-        found = [dict(row) for row in connection.execute("SELECT * FROM events ORDER BY seq")]
+        query = "SELECT * FROM events WHERE student_id = ? ORDER BY seq"
+        found = [dict(row) for row in connection.execute(query, [child_of(notebook)])]
     return [row for row in found if not kinds or row["event_type"] in kinds]
 
 
@@ -237,7 +254,7 @@ def test_reload_and_restart_lose_nothing(lesson: NotebookPage) -> None:
     play_by_clicks(board, " ".join(script[2:4]))
 
     lesson.restart_kernel()
-    lesson.run_all()
+    sit_down_and_run(lesson)
     expect(card(board, "4s")).to_have_count(1)
     expect(card(board, "6h")).to_have_count(0)
     for _ in script[2:4]:  # what was done before the restart can be taken back
