@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadScopeScheduling
 
 # `ci` tries the same examples in every run; `explore` looks for new ones (HYPOTHESIS_PROFILE=explore).
 settings.register_profile(
@@ -22,6 +23,24 @@ settings.register_profile(
 )
 settings.register_profile("explore", settings.get_profile("ci"), derandomize=False, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+# Rooms whose tests share a server, a browser, simulated children or printed sheets.
+SHARE = ("browser", "classroom", "insight", "lessons", "sheets")
+
+
+class ByRoom(LoadScopeScheduling):
+    """What is made once for the tests of a room is made by one worker; elsewhere a file is the unit."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        room = file.split("/")[1]
+        # A board in a page of its own needs no server.
+        return room if room in SHARE and not file.endswith("test_board_page.py") else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByRoom:
+    return ByRoom(config, log)
 
 
 @pytest.hookimpl(trylast=True)

@@ -17,9 +17,6 @@ HERE = Path(__file__).parent
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if HERE in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("classroom"))
     # Browser tests are run together; the one that ends the shared class is not to be among them.
     last = [item for item in items if item.path == HERE / "test_whole_class.py"]
     others = [item for item in items if item not in last]

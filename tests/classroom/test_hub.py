@@ -25,7 +25,7 @@ from tests.classroom.class_server import free_port, wait_until
 from tests.classroom.test_school_rights import CLASSES, event, owned_database
 from tests.log.conftest import PostgresServer
 
-pytestmark = [pytest.mark.postgres, pytest.mark.jupyterhub, pytest.mark.xdist_group("postgres")]
+pytestmark = [pytest.mark.postgres, pytest.mark.jupyterhub]
 
 ROOT = Path(__file__).parent.parent.parent
 CONFIG = ROOT / "docs" / "school" / "jupyterhub_config.py"

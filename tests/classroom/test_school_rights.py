@@ -22,7 +22,7 @@ from pyramid_lab.log.events import Event, new_id, record
 from pyramid_lab.log.store import Store
 from tests.log.conftest import PostgresServer
 
-pytestmark = [pytest.mark.postgres, pytest.mark.xdist_group("postgres")]
+pytestmark = pytest.mark.postgres
 
 SECRET = b"a secret of at least thirty-two signs"
 CLASSES = {"2b": [f"s-two{number}" for number in range(5)], "3a": [f"s-three{number}" for number in range(5)]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
@@ -43,4 +44,7 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, NotebookN
         turn = asyncio.Semaphore(os.cpu_count() or 1)
         return await asyncio.gather(*(_run(path, tmp_path_factory.mktemp(path.stem), turn) for path in LESSONS))
 
-    return dict(zip((path.stem for path in LESSONS), asyncio.run(everything()), strict=True))
+    # In a thread: a browser's tests leave an event loop running in this one.
+    with ThreadPoolExecutor(1) as thread:
+        notebooks = thread.submit(asyncio.run, everything()).result()
+    return dict(zip((path.stem for path in LESSONS), notebooks, strict=True))
