@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 CHOICES: Final = 20
 """So many winnable deals are looked at to find a rich one."""
 
+_SEEDS: Final = 5000
 _SOLVE_S: Final = 0.5
 _VERDICT_S: Final = 5.0
 
@@ -75,6 +76,9 @@ def choose_deal(events: Sequence[Event], rules: Rules | str = "one-pass") -> Cho
     Args:
         events: the student's log; the same log gives the same deal, and after another game it is another one.
         rules: the rule set or its name.
+
+    Raises:
+        ValueError: none of 5000 deals can be won under these rules.
     """
     from pyramid_lab.insight.wish import APART, facts_now, wish_for  # brings numpy, which most lessons do without
 
@@ -86,10 +90,12 @@ def choose_deal(events: Sequence[Event], rules: Rules | str = "one-pass") -> Cho
         return min((deal.facts.get(fact, 0) for fact in wish.rich_in), default=RICH)
 
     looked_at: list[CertifiedDeal] = []
-    for deal in find_deals(chosen, CHOICES, start=start):
+    for deal in find_deals(chosen, CHOICES, start=start, tries=_SEEDS):
         if poorest(deal) >= RICH:
             return Chosen(deal, wish)
         looked_at.append(deal)
+    if not looked_at:
+        raise ValueError(f"none of {_SEEDS} deals can be won under {chosen.title}: choose other rules")
     # A short line makes no two facts four times: as often as possible the one that comes less, then both.
     return Chosen(max(looked_at, key=lambda deal: (poorest(deal), _made(deal, wish))), wish)
 

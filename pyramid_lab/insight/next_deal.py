@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -24,13 +24,16 @@ Finder = Callable[..., Iterable[CertifiedDeal]]
 
 USUAL_RULES: Final = "classic"
 
+TRIES: Final = 5000
+"""Seeds tried before a wish is taken for one that no deal of these rules meets, such as a small pyramid's."""
+
 
 @dataclass(frozen=True, slots=True)
 class NextDeals:
     """Deals to play next.
 
     Attributes:
-        deals: certified to be winnable, with a line.
+        deals: certified to be winnable, with a line; fewer than asked for where hardly any deal can be won.
         rich_in: facts that each of them makes often.
         difficulty: ``easy`` or ``hard``; ``None`` for any.
         why: one sentence for the tutor.
@@ -54,7 +57,8 @@ def next_deals(
     """Deals that fit what a student knows now.
 
     What fits follows from the state of each fact (:func:`~pyramid_lab.insight.fact_states`); see
-    :func:`~pyramid_lab.insight.wish.wish_for`.
+    :func:`~pyramid_lab.insight.wish.wish_for`. A small pyramid makes no fact as often as is wished: then the deals are
+    rich in the first fact alone, or in none, and of any difficulty.
 
     Args:
         events: everything that was logged, rows with the columns of an event.
@@ -77,8 +81,13 @@ def next_deals(
     facts = zip(known["fact"], known["p_fast"], known["state"], strict=True)
     wish = wish_for({str(fact): FactNow(float(p_fast), str(state)) for fact, p_fast, state in facts}, target)
     games = mine.loc[mine["game_id"] != "", "game_id"].nunique()
-    deals = tuple(find(chosen, n, difficulty=wish.difficulty, rich_in=wish.rich_in, start=APART * (games + 1)))
-    return NextDeals(deals, wish.rich_in, wish.difficulty, wish.why)
+    start = APART * (games + 1)
+    for eased in (wish, replace(wish, rich_in=wish.rich_in[:1]), replace(wish, rich_in=(), difficulty=None)):
+        deals = tuple(find(chosen, n, difficulty=eased.difficulty, rich_in=eased.rich_in, start=start, tries=TRIES))
+        if len(deals) == n:
+            break
+    why = wish.why if eased == wish else f"{wish.why.removesuffix('.')} (as far as deals of this size can be)."
+    return NextDeals(deals, eased.rich_in, eased.difficulty, why)
 
 
 def _last_rules(rows: pd.DataFrame) -> Rules | str:

@@ -190,6 +190,7 @@ def find_deals(
     difficulty: Level | None = None,
     rich_in: Iterable[str] = (),
     start: int = 0,
+    tries: int | None = None,
     shortest: bool = False,
 ) -> Iterator[CertifiedDeal]:
     """Deals with a proved answer, one by one as they are found, seeds upwards from `start`.
@@ -201,6 +202,7 @@ def find_deals(
         difficulty: only deals of this level, each measured (some tenths of a second a deal).
         rich_in: only deals whose line makes each of these facts at least :data:`RICH` times, such as ``["5+8"]``.
         start: the first seed tried.
+        tries: how many seeds are tried; ``None`` for no end, which a wish that no deal meets makes a wait without one.
         shortest: give each deal a line of the fewest steps (much slower).
 
     Raises:
@@ -217,13 +219,16 @@ def find_deals(
         raise ValueError(f"n is 0 or more, not {n}")
     if not 0 <= start < SEED_LIMIT:
         raise ValueError(f"start is a seed, 0 to {SEED_LIMIT - 1}, not {start}")
-    return islice(_certified(chosen, winnable, difficulty, wanted, start, shortest), n)
+    if tries is not None and tries < 1:
+        raise ValueError(f"tries is 1 or more, not {tries}")
+    seeds = range(start, SEED_LIMIT if tries is None else min(start + tries, SEED_LIMIT))
+    return islice(_certified(chosen, winnable, difficulty, wanted, seeds, shortest), n)
 
 
 def _certified(
-    rules: Rules, winnable: bool, level: Level | None, wanted: list[str], start: int, shortest: bool
+    rules: Rules, winnable: bool, level: Level | None, wanted: list[str], seeds: Iterable[int], shortest: bool
 ) -> Iterator[CertifiedDeal]:
-    for seed in range(start, SEED_LIMIT):
+    for seed in seeds:
         deal = Deal.from_seed(seed, rules.target)
         position = Position.start(rules, deal)
         answer = solve(position, shortest=shortest)

@@ -21,11 +21,11 @@ def played(slow: set[str], games: int = 16) -> pd.DataFrame:
 
 
 class Finder:
-    """Remembers what was wished for, and finds nothing."""
+    """Remembers what was wished for, and finds so many nothings."""
 
     def __call__(self, rules: Any, n: int, **wish: Any) -> list[Any]:
         self.rules, self.n, self.wish = rules, n, wish
-        return []
+        return [None] * n
 
 
 def test_the_facts_that_are_not_fast_are_wished_for() -> None:
@@ -49,6 +49,16 @@ def test_without_tries_the_deals_are_easy(row: Row) -> None:
     found = next_deals(pd.DataFrame([row()]), "bo", find=find)
     assert (found.rich_in, found.difficulty, find.rules) == ((), "easy", "classic")
     assert "Nothing sure is known" in found.why
+
+
+def test_where_no_deal_is_so_rich_the_wish_is_eased_and_it_says_so() -> None:
+    def find(rules: Any, n: int, *, rich_in: tuple[str, ...], **wish: Any) -> list[Any]:
+        return [None] * n if len(rich_in) < 2 else []
+
+    found = next_deals(played({"5+8", "6+7"}), "ann", 2, find=find)
+    assert len(found.deals) == 2
+    assert len(found.rich_in) == 1
+    assert "as far as deals of this size can be" in found.why
 
 
 def test_the_deals_are_winnable_and_rich() -> None:

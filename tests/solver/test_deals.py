@@ -34,6 +34,14 @@ def test_no_winnable_seed_is_left_out() -> None:
     assert seeds == proved
 
 
+def test_no_more_seeds_are_tried_than_asked() -> None:
+    every = [found.seed for found in find_deals("three-pile", 5)]
+    assert [found.seed for found in find_deals("three-pile", tries=every[-1] + 1)] == every
+    assert [found.seed for found in find_deals("three-pile", tries=every[-1])] == every[:-1]
+    with pytest.raises(ValueError, match="tries is 1 or more, not 0"):
+        find_deals("three-pile", tries=0)
+
+
 def test_unwinnable_deals() -> None:
     for found in find_deals("classic", 3, winnable=False):
         assert not found.winnable
