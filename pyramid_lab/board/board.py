@@ -18,9 +18,7 @@ import traitlets
 
 from pyramid_lab.board.modes import PANEL, Modes
 from pyramid_lab.board.replay import (
-    ASKED,
     AUTO_KINGS,
-    MENDED,
     REPLAY,
     SEED,
     Resumed,
@@ -61,7 +59,7 @@ from pyramid_lab.core import (
 )
 from pyramid_lab.core.picture import position_svg, position_text
 from pyramid_lab.core.rules import Rules
-from pyramid_lab.log.events import Event, event_id_of, new_id, record, rules_text
+from pyramid_lab.log.events import ASKED, WRONG_TAP, Event, event_id_of, new_id, record, rules_text
 
 SLIP_MS: Final = 1500
 """A wrong pair taken back within this time was a slip of the finger, not an error."""
@@ -642,7 +640,7 @@ class Board(anywidget.AnyWidget):
             return self._say("There is nothing to undo yet.")
         trial = Game.from_dict(self._game.to_dict())
         after = trial.undo()
-        self._write(self._event("undo", message, after=after, reason=MENDED if table else None, timed=True))
+        self._write(self._event("undo", message, after=after, reason=WRONG_TAP if table else None, timed=True))
         if self._game.finished:
             self._game.undo()
             self._show(Scene(message="The game goes on."))

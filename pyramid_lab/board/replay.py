@@ -19,16 +19,12 @@ from pyramid_lab.core import (
     Rules,
     record_key,
 )
-from pyramid_lab.log.events import Event, rules_of
+from pyramid_lab.log.events import ASKED, Event, rules_of
 
 AUTO_KINGS = "auto_kings"
 REPLAY = "replay"
 SEED = "seed:"
-ASKED = "ask_"
-MENDED = "wrong_tap"
 # The words that a deal event carries: AUTO_KINGS in `assistance`; in `reason` its seed (`seed:17`) and REPLAY.
-# An answer to the missing number has ASKED and how it was given in `assistance`. At a table an undo has MENDED in
-# `reason`: the tutor had tapped what the player did not do.
 _AWAY = {"pause": "resume", "focus_lost": "focus_back"}
 
 

@@ -121,9 +121,10 @@ def clean(events: pd.DataFrame, thresholds: Thresholds | None = None, *, target:
     No speed is read from: wrong tries; times below ``cleaning.shortest_ms``; the first move after a deal; a position
     during which the page was left or the game paused; one for which a hint was shown, or that had been seen before an
     undo; times that no browser measured. A time beyond ``cleaning.longest_medians`` of the student's medians is cut
-    to that (winsorised). A blocked try and a misclick are no wrong answer: they count for neither speed nor accuracy; a
-    wrong pair that was taken back at once (a slip) is a misclick. Where the board asks for the missing number, the
-    answer counts for accuracy, and neither it nor the discard that it tells counts for speed.
+    to that (winsorised). A blocked try and a misclick are no wrong answer: they count for neither speed nor accuracy.
+    A wrong pair that was taken back at once (a slip) and a tap that the tutor mended are misclicks. Where the board
+    asks for the missing number, the answer counts for accuracy, and neither it nor the discard that it tells counts
+    for speed.
 
     Args:
         events: rows with the columns of an event, attempts alone or everything; see :func:`in_order`.

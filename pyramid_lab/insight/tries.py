@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from pyramid_lab.core.rules import RulesError
-from pyramid_lab.log.events import rules_of
+from pyramid_lab.log.events import ASKED, WRONG_TAP, rules_of
 
 LEFT_OUT: Final = {
-    "slip": "the finger slipped: a wrong pair was taken back at once",
+    "slip": "the finger slipped: a wrong pair was taken back at once, or at a table the tutor mended a wrong tap",
     "wrong try": "the try was turned down",
     "asked": "the answer to a question for the missing number, given on other keys",
     "told": "the missing number had been asked for before",
@@ -27,9 +27,6 @@ LEFT_OUT: Final = {
 """Why a row says nothing about speed: the word in the column ``left_out``, and the sentence for people."""
 
 TARGET: Final = 13
-
-ASKED: Final = "ask_"
-"""Begins the ``assistance`` of an answer to "how many make 13?"."""
 
 _MOVES: Final = frozenset({"draw", "redeal", "undo", "redo"})
 _AWAY: Final = frozenset({"focus_lost", "focus_back"})
@@ -48,6 +45,7 @@ class Row(NamedTuple):
     assistance: str | None
     second_card: str | None = None
     rt_first_ms: float | None = None
+    reason: str | None = None
     first_move: bool = False  # these two where the rows of other events are not there to tell
     interrupted: bool = False
 
@@ -64,6 +62,7 @@ class _Shown:
     came_by: str = ""
     mistaken: bool = False
     wrong: int | None = None  # row of the last try, if it was a wrong sum
+    taken: int | None = None  # row of the right try that brought this position
 
 
 def reasons(rows: Iterable[Row], shortest_ms: int) -> list[str]:
@@ -86,12 +85,14 @@ def reasons(rows: Iterable[Row], shortest_ms: int) -> list[str]:
             if is_asked(row.assistance):
                 shown.told = True
             elif row.outcome == "correct":
-                games[key] = _Shown(fresh=False, came_by=kind)
+                games[key] = _Shown(fresh=False, came_by=kind, taken=len(found) - 1)
             else:
                 shown.mistaken = True
                 shown.wrong = len(found) - 1 if row.outcome == "incorrect" else None
             continue
         found.append("" if row.outcome is None else "wrong try")
+        if kind == "undo" and row.reason == WRONG_TAP and shown.taken is not None:
+            found[shown.taken] = "slip"
         if kind in _MOVES:
             games[key] = _Shown(fresh=False, came_by=kind)
         elif kind == "deal":

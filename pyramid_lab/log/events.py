@@ -46,6 +46,11 @@ CLOCKS: Final = ("browser", "kernel", "tutor")
 INPUTS: Final = ("mouse", "touch", "keyboard", "tutor")
 SOURCES: Final = ("board", "table")
 
+ASKED: Final = "ask_"
+"""Begins the ``assistance`` of an attempt that answers "how many make 13?": a try at a fact by which no card goes."""
+WRONG_TAP: Final = "wrong_tap"
+"""The ``reason`` of an ``undo`` at a table: the tutor had tapped what the player did not do."""
+
 MISCLICK_MS: Final = 300
 ID_LENGTH: Final = 55
 """Longest id of a student, session or game, in characters: what DataShop takes."""

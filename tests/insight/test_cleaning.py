@@ -106,6 +106,14 @@ def test_a_wrong_pair_taken_back_is_a_slip_and_neither_right_nor_wrong(row: Row)
     assert error_counts(tries).set_index("error_class")["n"].to_dict() == {"misclick": 1, "off_by_one": 1}
 
 
+def test_at_a_table_a_mended_tap_is_neither_right_nor_wrong(row: Row) -> None:
+    tapped = {"source": "table", "clock": "tutor"}
+    rows = [row("draw"), row(**tapped), row("undo", reason="wrong_tap"), row(**tapped), row("undo")]
+    tries = clean(pd.DataFrame(rows))
+    assert tries["left_out"].tolist() == ["slip", "other clock"]
+    assert tries["right"].isna().tolist() == [True, False]
+
+
 def test_a_slip_is_that_of_its_own_game_and_student(row: Row) -> None:
     rows = [row(outcome="incorrect"), row("slip", game_id="g2"), row("slip", student_id="bo", game_id="g3")]
     assert reasons(rows) == ["wrong try"]
