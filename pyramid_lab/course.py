@@ -302,8 +302,6 @@ def who_plays() -> Any:
 
     A board belongs to whoever is chosen when its cell is run.
     """
-    import ipywidgets
-
     from pyramid_lab.log.names import Names
     from pyramid_lab.picker import pick_student
 
@@ -313,10 +311,6 @@ def who_plays() -> Any:
     playing = os.environ.get(STUDENT_VARIABLE)
     if playing in {value for _, value in picker.names.options}:
         picker.names.value = playing  # chosen before this cell was run again
-    picker.children = [
-        *picker.children,
-        ipywidgets.HTML("<p>Then choose <b>Run</b>, <b>Run All Cells</b> in the menu once more.</p>"),
-    ]
     return picker
 
 

@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Final, Literal
 
 from pyramid_lab.board import Board
@@ -185,8 +185,14 @@ def session_of(store: Store, student_id: str, lesson: str | None = None) -> str:
     with _lock:
         if key not in _sessions:
             _sessions[key] = os.environ.get(SESSION_VARIABLE) or new_id()
-            store.open_session(student_id, lesson=lesson, session_id=_sessions[key])
+            store.open_session(student_id, lesson=lesson or _this_lesson(), session_id=_sessions[key])
         return _sessions[key]
+
+
+def _this_lesson() -> str | None:
+    """The name of the notebook that this kernel belongs to, as Jupyter's server tells it."""
+    notebook = PurePosixPath(os.environ.get("JPY_SESSION_NAME", ""))
+    return notebook.stem if notebook.suffix == ".ipynb" else None
 
 
 def _history(store: Store, student_id: str, types: tuple[str, ...] | None) -> Iterable[Event]:

@@ -68,8 +68,9 @@ def fact_table_html(table: pd.DataFrame) -> str:
     heads = "".join(
         f"<th scope='col'>{head}</th>" for head in ("Fact", "Tries", "Right", "Accuracy", "Median time", "")
     )
+    total = int(table["tries"].sum())
     return (
-        f"<table><caption>What was tried: {int(table['tries'].sum())} tries in all</caption>"
+        f"<table><caption>What was tried: {total} {'try' if total == 1 else 'tries'} in all</caption>"
         f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
     )
 

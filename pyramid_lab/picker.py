@@ -61,6 +61,7 @@ class _Said(anywidget.AnyWidget):
         function render({ model, el }) {
             const line = document.createElement("p");
             line.setAttribute("role", "status");
+            line.style.fontSize = "1.4em";
             const say = () => { line.innerHTML = model.get("value"); };
             model.on("change:value", say);
             say();
@@ -147,7 +148,7 @@ class StudentPicker(ipywidgets.VBox):  # type: ignore[misc]
             self._say("")
         else:
             os.environ[STUDENT_VARIABLE] = self.person.student_id
-            self._say(f"Hello, {escape(self.person.label)}! Run the next cell to play.")
+            self._say(f"Hello, {escape(self.person.label)}! Now choose <b>Run</b>, <b>Run All Cells</b> once more.")
         if self._on_choice is not None:
             self._on_choice(self.person)
 

@@ -555,7 +555,7 @@ class _Student:
         row = rows.iloc[0]
         line = (
             f"Turned a card {_times(int(row['missed']))} although a discard was there, in {int(row['chances'])} such "
-            f"positions ({_percent(row['share'])}, {_percent(row['low'])} to {_percent(row['high'])})"
+            f"positions (likely {_percent(row['low'])} to {_percent(row['high'])} of the time)"
         )
         if int(row["judged"]):
             line += (
@@ -586,7 +586,8 @@ class _Student:
         at_stake = int(row["kept"]) + int(row["lost"])
         if not at_stake:
             return ""
-        return f"Of {at_stake} discards while the game could be won, {int(row['lost'])} gave it away."
+        discards = f"{at_stake} {'discard' if at_stake == 1 else 'discards'}"
+        return f"Of {discards} while the game could be won, {int(row['lost'])} gave it away."
 
     def _order(self) -> str:
         rows = self.mine["order"]
@@ -656,7 +657,9 @@ def _change(share: float) -> str:
 
 
 def _minutes(minutes: float) -> str:
-    return "less than a minute at it" if minutes < 1 else f"{minutes:.0f} minutes at it"
+    if minutes < 1:
+        return "less than a minute at it"
+    return f"{minutes:.0f} {'minute' if round(minutes) == 1 else 'minutes'} at it"
 
 
 def _day(moment: pd.Timestamp) -> str:

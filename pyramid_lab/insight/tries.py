@@ -11,7 +11,7 @@ from pyramid_lab.log.events import ASKED, WRONG_TAP, rules_of
 
 LEFT_OUT: Final = {
     "slip": "the finger slipped: a wrong pair was taken back at once, or at a table the tutor mended a wrong tap",
-    "wrong try": "the try was turned down",
+    "wrong try": "wrong tries, or cards that were not free",
     "asked": "the answer to a question for the missing number, given on other keys",
     "told": "the missing number had been asked for before",
     "no time": "no response time was measured",

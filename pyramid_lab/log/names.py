@@ -21,6 +21,7 @@ from typing import Final
 
 import platformdirs
 
+from pyramid_lab.log import schema
 from pyramid_lab.log.errors import NotALogError, RosterError, StoreError
 from pyramid_lab.log.spreadsheet import restore
 from pyramid_lab.log.store import Store, place_beside
@@ -29,7 +30,6 @@ from pyramid_lab.log.store import Store, place_beside
 _SIGNS: Final = "bcdfghjkmnpqrstvwxz23456789"
 _ID_SIGNS: Final = 10
 _LONGEST: Final = 200
-_SQLITE_HEADER: Final = b"SQLite format 3\x00"
 
 _HEADINGS: Final = {
     "name": "name",
@@ -121,11 +121,8 @@ class Names:
         self.path = path.expanduser().absolute()
         if self.path.is_dir():
             raise NotALogError(f"{self.path} is a folder; name a file in it")
-        if self.path.is_file():
-            with self.path.open("rb") as file:
-                head = file.read(len(_SQLITE_HEADER))
-            if head and head != _SQLITE_HEADER:
-                raise NotALogError(f"{self.path} is no file of names (no SQLite file); nothing was changed")
+        if schema.is_other_file(self.path):
+            raise NotALogError(f"{self.path} is no file of names (no SQLite file); nothing was changed")
 
     @classmethod
     def of(cls, store: Store) -> Names:

@@ -8,8 +8,11 @@ and they sort as they should in every database.
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -154,3 +157,20 @@ def lock_schema(connection: Connection) -> None:
     """In a server database, wait for another process that is bringing the schema up to date."""
     if connection.dialect.name == "postgresql":
         connection.execute(select(text(f"pg_advisory_xact_lock({_MIGRATION_LOCK})")))
+
+
+def is_other_file(path: Path) -> bool:
+    """Whether there is a file that is no SQLite database.
+
+    SQLite itself is asked. Whoever opens the file otherwise and closes it lets go of every lock that this process has
+    on it (POSIX), and the next program takes the write-ahead log of a board that still plays for left over: all that
+    the board writes from then on is lost. See https://sqlite.org/howtocorrupt.html, section 2.2.
+    """
+    if not path.is_file():
+        return False
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0)) as connection:
+            connection.execute("PRAGMA schema_version").fetchone()
+    except sqlite3.DatabaseError as error:
+        return error.sqlite_errorcode == sqlite3.SQLITE_NOTADB  # whatever else is wrong is told where the log is used
+    return False

@@ -39,7 +39,6 @@ _CLICK_PATIENCE_S: Final = 2.0
 _PATIENCE_S: Final = 30.0
 _LONGEST_RETRY_S: Final = 15.0
 _BATCH: Final = 500
-_SQLITE_HEADER: Final = b"SQLite format 3\x00"
 
 _REASONS: Final = {
     "locked": "another program is holding the log",
@@ -661,13 +660,8 @@ def _outbox_place(url: URL) -> Path:
 def _check_file(path: Path) -> None:
     if path.is_dir():
         raise NotALogError(f"{path} is a folder; name a file in it, such as {path / 'log.sqlite3'}")
-    if path.is_file():
-        with path.open("rb") as file:
-            head = file.read(len(_SQLITE_HEADER))
-        if head and head != _SQLITE_HEADER:
-            raise NotALogError(
-                f"{path} is no Pyramid Lab log (no SQLite file); nothing was changed. Name another file."
-            )
+    if schema.is_other_file(path):
+        raise NotALogError(f"{path} is no Pyramid Lab log (no SQLite file); nothing was changed. Name another file.")
 
 
 def _create_private(path: Path) -> None:

@@ -127,7 +127,8 @@ class Sheet:
             for number, page in enumerate(pages[:PREVIEW_PAGES], start=1)
         )
         tail = f" The first {PREVIEW_PAGES} of {total} pages." if total > PREVIEW_PAGES else ""
-        return f"<div>{shown}<p>{escape(self.title)}.{tail} To print it: <code>.save('sheet.pdf')</code></p></div>"
+        how = "To print it, put <code>.save('sheet.pdf')</code> behind the line above."
+        return f"<div>{shown}<p>{escape(self.title)}.{tail} {how}</p></div>"
 
 
 def writable(path: str | os.PathLike[str]) -> Path:

@@ -55,18 +55,18 @@ def test_every_name_can_be_chosen_by_mouse(lesson: NotebookPage, ids: dict[str, 
     page, names = lesson.page, the_list(lesson.page)
     expect(names.locator("option")).to_have_text(["Choose your name", *NAMES])
     expect(names.locator("option:checked")).to_have_text("Choose your name")
-    said = page.get_by_role("status").filter(has_text="Run the next cell to play.")
+    said = page.get_by_role("status").filter(has_text="Now choose Run, Run All Cells once more.")
     expect(said).to_have_count(0)
     assert lesson.execute(WHO) == "nobody"
     for name in NAMES:
         names.select_option(name)
-        expect(said).to_have_text(f"Hello, {name}! Run the next cell to play.")
+        expect(said).to_have_text(f"Hello, {name}! Now choose Run, Run All Cells once more.")
         assert lesson.execute(WHO) == ids[name]
 
 
 def test_keys_choose_a_name_and_do_nothing_to_the_notebook(lesson: NotebookPage, ids: dict[str, str]) -> None:
     page, names = lesson.page, the_list(lesson.page)
-    said = page.get_by_role("status").filter(has_text="Run the next cell to play.")
+    said = page.get_by_role("status").filter(has_text="Now choose Run, Run All Cells once more.")
     names.focus()
     # In JupyterLab's own command mode arrows walk to other cells, Z takes back, D D deletes a cell, A makes a new one.
     for keys, name in (
@@ -77,7 +77,7 @@ def test_keys_choose_a_name_and_do_nothing_to_the_notebook(lesson: NotebookPage,
     ):
         for key in keys.split():
             page.keyboard.press(key)
-        expect(said).to_have_text(f"Hello, {name}! Run the next cell to play.")
+        expect(said).to_have_text(f"Hello, {name}! Now choose Run, Run All Cells once more.")
         assert lesson.execute(WHO) == ids[name]
     for key in "dda":
         page.keyboard.press(key)

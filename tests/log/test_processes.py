@@ -5,6 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -12,8 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from pyramid_lab.log.names import Names
 from pyramid_lab.log.store import Store
 from tests.log.conftest import PostgresServer
+from tests.log.made_events import made_event
 from tests.log.writing import write
 
 ENDLESS = 1_000_000
@@ -41,6 +45,25 @@ def _all(pipe: Connection) -> list[str | int]:
             found.append(pipe.recv())
     except EOFError:
         return found
+
+
+def test_a_look_at_the_log_meanwhile_costs_an_open_board_nothing(tmp_path: Path) -> None:
+    place = tmp_path / "log.sqlite3"
+    look = "import sys; from pyramid_lab.log.store import Store; print(len(Store(sys.argv[1]).events()))"
+
+    def seen_elsewhere() -> int:
+        done = subprocess.run([sys.executable, "-c", look, str(place)], capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return int(done.stdout)
+
+    with Store(place, outbox=tmp_path / "outbox.sqlite3") as board:
+        for number in range(3):
+            board.append(made_event(number))
+            with Store(place, outbox=tmp_path / "outbox.sqlite3") as review:
+                assert len(review.events()) == number + 1
+            Names.of(board).people()
+            assert seen_elsewhere() == number + 1
+        assert board.state.saved
 
 
 def test_thirty_processes_write_a_new_log_at_once(tmp_path: Path) -> None:
