@@ -332,8 +332,12 @@ def still_to_win(board: Board) -> Any:
     def ask(_: object) -> None:
         said.value = f"<p style='font-size:1.2em' role='status'>{escape(verdict(board.game.position))}</p>"
 
+    def forget(_: object) -> None:
+        said.value = ""  # it was true of the position before
+
     button.on_click(ask)
-    return ipywidgets.VBox([button, said])
+    board.observe(forget, "view")
+    return ipywidgets.HBox([button, said], layout=ipywidgets.Layout(flex_flow="row wrap"))
 
 
 def verdict(position: Position) -> str:

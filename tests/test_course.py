@@ -6,6 +6,7 @@ import uuid
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from pyramid_lab.course import (
     odds_picture,
     picture,
     play_next,
+    still_to_win,
     verdict,
     who_plays,
 )
@@ -34,6 +36,7 @@ from pyramid_lab.log.events import Event
 from pyramid_lab.log.names import Names
 from pyramid_lab.log.store import Store
 from pyramid_lab.solver import RICH, Unwinnable, Winnable, find_deals, solve
+from tests.board.page import FakePage
 
 ONE_PASS = rule_set("one-pass")
 
@@ -251,6 +254,15 @@ def flash_round(store: Store, student_id: str, target: int, start: datetime) -> 
         value = target - flash.prompt.rank
         answer = {"kind": "answer", "number": flash.view["number"], "value": value, "rt_ms": 1200, "input": "touch"}
         flash._receive(None, answer, None)
+
+
+def test_an_answer_about_a_position_goes_when_another_is_shown() -> None:
+    page = FakePage("one-pass", 212)
+    button, said = still_to_win(page.board).children
+    button.click()
+    assert verdict(page.board.game.position) in unescape(said.value)
+    page.send("draw")
+    assert said.value == ""
 
 
 def test_the_names_are_asked_for_where_there_are_any_but_not_on_a_page_of_a_class(
