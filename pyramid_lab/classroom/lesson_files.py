@@ -1,4 +1,5 @@
-"""Which notebooks a class goes through: found by name, checked, and copied to where only they are."""
+"""Which notebooks a class goes through: found by name, checked, and copied, without the tutor's notes, to a place of
+their own."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from pyramid_lab.classroom.register import ClassLesson
 FREE_PLAY: Final = Path(__file__).parent / "lessons" / "play.ipynb"
 _PICTURES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif", ".svg"})
 _TUTORS: Final = re.compile(r"\btutor", re.IGNORECASE)
+_NOTES: Final = re.compile(r"<details>\s*<summary>For the tutor.*?</details>\s*", re.DOTALL)
 _SHOWS_EVERYONE: Final = re.compile(r"\bclass_report\b")
 
 
@@ -42,12 +44,27 @@ def gather(wanted: Sequence[str], folders: Sequence[Path], root: Path) -> list[C
             )
         folder = root / str(number)
         folder.mkdir()
-        shutil.copyfile(source, folder / "lesson.ipynb")
+        (folder / "lesson.ipynb").write_text(_for_children(source), encoding="utf-8")
         for picture in source.parent.iterdir():
             if picture.suffix.lower() in _PICTURES and picture.is_file():
                 shutil.copyfile(picture, folder / picture.name)
         lessons.append(ClassLesson(folder / "lesson.ipynb", title))
     return lessons
+
+
+def _for_children(path: Path) -> str:
+    """The notebook without the tutor's folded notes, which hold the answers."""
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    kept = []
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            text = "".join(cell["source"])
+            cell["source"] = _NOTES.sub("", text)
+            if text.strip() and not cell["source"].strip():
+                continue
+        kept.append(cell)
+    notebook["cells"] = kept
+    return json.dumps(notebook, ensure_ascii=False, indent=1)
 
 
 def find(name: str, folders: Sequence[Path]) -> Path:

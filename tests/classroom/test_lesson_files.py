@@ -94,3 +94,25 @@ def test_the_command_says_so_and_starts_nothing(tmp_path: Path, monkeypatch: pyt
     said = CliRunner().invoke(cli, ["class", "11", "--guests=2", f"--store={tmp_path / 'log.sqlite3'}"])
     assert said.exit_code == 1
     assert "11_the_tutors_review is for you" in said.output
+
+
+def test_the_tutors_notes_with_their_answers_stay_off_the_tablets(tmp_path: Path, root: Path) -> None:
+    note = "<details>\n<summary>For the tutor: the answers</summary>\n\nIt is 5.\n\n</details>"
+    whole = write(
+        tmp_path / "own" / "08.ipynb", "# Partners", f"# Ask\n\nWhat goes with 8?\n\n{note}\n\nSay it.", "play()"
+    )
+    (lesson,) = gather([str(whole)], [], root)
+    cells = nbformat.read(lesson.path, as_version=4).cells
+    assert [cell.source.split() for cell in cells] == [
+        ["#", "Partners"],
+        ["#", "Ask", "What", "goes", "with", "8?", "Say", "it."],
+        ["play()"],
+    ]
+
+
+def test_no_shipped_lesson_tells_the_children_what_it_tells_the_tutor(root: Path) -> None:
+    folder = shipped_lessons()
+    names = [path.stem for path in sorted(folder.glob("*.ipynb")) if path.stem[:2] not in ("00", "11")]
+    assert len(names) == 10
+    for lesson in gather(names, [folder], root):
+        assert "For the tutor" not in lesson.path.read_text(encoding="utf-8")
