@@ -29,6 +29,7 @@ MAY_IMPORT = {
     "paper_form": {"core", "log", "lesson", "picker", "sheets"},
     "classroom": {"core", "log", "board", "insight", "lesson"},
     "cli": {"core", "solver", "board", "log", "insight", "sheets", "lesson", "classroom"},
+    "check": set(),
     "": {"core"},
     "__main__": {"cli"},
 }
