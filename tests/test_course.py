@@ -33,6 +33,7 @@ from pyramid_lab.insight import SimulatedStudent, Skill, next_deals, practise, r
 from pyramid_lab.insight.cleaning import events_frame
 from pyramid_lab.lesson import play, shared_store
 from pyramid_lab.log.events import Event
+from pyramid_lab.log.frames import sessions
 from pyramid_lab.log.names import Names
 from pyramid_lab.log.store import Store
 from pyramid_lab.solver import RICH, Unwinnable, Winnable, find_deals, solve
@@ -254,6 +255,15 @@ def flash_round(store: Store, student_id: str, target: int, start: datetime) -> 
         value = target - flash.prompt.rank
         answer = {"kind": "answer", "number": flash.view["number"], "value": value, "rt_ms": 1200, "input": "touch"}
         flash._receive(None, answer, None)
+
+
+def test_the_log_knows_the_lesson_by_its_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # As Jupyter's server names a kernel's notebook, on every system with slashes.
+    monkeypatch.setenv("JPY_SESSION_NAME", "My lessons/03_the_full_pyramid.ipynb")
+    place = str(tmp_path / "log.sqlite3")
+    FakePage(board=play("one-pass", 212, rows=3, place=place)).send("draw")
+    with Store(place) as store:
+        assert sessions(store)["lesson"].tolist() == ["03_the_full_pyramid"]
 
 
 def test_an_answer_about_a_position_goes_when_another_is_shown() -> None:
