@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 CHOICES: Final = 20
 """So many winnable deals are looked at to find a rich one."""
 
-_SEEDS: Final = 5000
 _SOLVE_S: Final = 0.5
 _VERDICT_S: Final = 5.0
 
@@ -80,7 +79,12 @@ def choose_deal(events: Sequence[Event], rules: Rules | str = "one-pass") -> Cho
     Raises:
         ValueError: none of 5000 deals can be won under these rules.
     """
-    from pyramid_lab.insight.wish import APART, facts_now, wish_for  # brings numpy, which most lessons do without
+    from pyramid_lab.insight.wish import (
+        APART,
+        TRIES,
+        facts_now,
+        wish_for,
+    )  # brings numpy, which most lessons do without
 
     chosen = rule_set(rules)
     wish = replace(wish_for(facts_now(events, chosen.target), chosen.target), difficulty=None)
@@ -90,12 +94,12 @@ def choose_deal(events: Sequence[Event], rules: Rules | str = "one-pass") -> Cho
         return min((deal.facts.get(fact, 0) for fact in wish.rich_in), default=RICH)
 
     looked_at: list[CertifiedDeal] = []
-    for deal in find_deals(chosen, CHOICES, start=start, tries=_SEEDS):
+    for deal in find_deals(chosen, CHOICES, start=start, tries=TRIES):
         if poorest(deal) >= RICH:
             return Chosen(deal, wish)
         looked_at.append(deal)
     if not looked_at:
-        raise ValueError(f"none of {_SEEDS} deals can be won under {chosen.title}: choose other rules")
+        raise ValueError(f"none of {TRIES} deals can be won under {chosen.title}: choose other rules")
     # A short line makes no two facts four times: as often as possible the one that comes less, then both.
     return Chosen(max(looked_at, key=lambda deal: (poorest(deal), _made(deal, wish))), wish)
 

@@ -76,6 +76,7 @@ def play(
         "elsewhere": lambda game_id, number: _elsewhere(store, game_id, number),
         "hint": _hint,
         "dead": _dead,
+        "keeps_picture": not os.environ.get(SESSION_VARIABLE),  # nobody saves a page of a class
         **modes,
     }
     if resume not in (None, "auto"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -109,6 +108,8 @@ class Board(anywidget.AnyWidget):
         elsewhere: gives the events of a game, by its id, that the log holds from a number on; asked before each event
             of a game that has begun. If another process has played the game on, this board plays and writes no more of
             it and says so.
+        keeps_picture: keep a picture of the position beside the board, for a saved notebook. A page that nobody saves
+            does without: every click is answered the sooner.
         next_deal: gives the deal of a new game; default: a random seed.
         now: gives the present time, aware.
         modes: any of :class:`~pyramid_lab.board.modes.Modes` by name, such as ``clock=True`` or ``ask="type"``.
@@ -135,6 +136,7 @@ class Board(anywidget.AnyWidget):
         dead: Callable[[Position], bool | None] | None = None,
         history: History | None = None,
         elsewhere: Elsewhere | None = None,
+        keeps_picture: bool = True,
         next_deal: Callable[[], Deal] | None = None,
         now: Callable[[], datetime] | None = None,
         resumed: Resumed | None = None,
@@ -149,6 +151,7 @@ class Board(anywidget.AnyWidget):
         self._dead = dead
         self._history = history
         self._elsewhere = elsewhere
+        self._keeps_picture = keeps_picture
         self._now = now or (lambda: datetime.now(UTC))
         self._number = 0
         self._heard: dict[str, set[int]] = {}
@@ -829,8 +832,8 @@ class Board(anywidget.AnyWidget):
             return
         data, metadata = bundle
         display(data, metadata=metadata, raw=True)
-        if os.environ.get("PYRAMID_LAB_SESSION"):
-            return  # a page of a class, which nobody saves: every click is answered the sooner
+        if not self._keeps_picture:
+            return
         name = f"{self._deal_id}-{len(self._displays)}"
         self._displays.append(name)
         display(HTML(self._fallback_html()), display_id=name)

@@ -15,7 +15,7 @@ from pyramid_lab.insight.flexibility import Judge, Verdict
 from pyramid_lab.insight.speed import own_times
 from pyramid_lab.insight.state import fact_states, states_now
 from pyramid_lab.insight.thresholds import Thresholds
-from pyramid_lab.insight.wish import APART, FactNow, wish_for
+from pyramid_lab.insight.wish import APART, TRIES, FactNow, wish_for
 from pyramid_lab.log.events import rules_of
 from pyramid_lab.solver import CertifiedDeal, Level, Unwinnable, Winnable, find_deals, solve
 
@@ -23,9 +23,6 @@ Finder = Callable[..., Iterable[CertifiedDeal]]
 """Finds deals as :func:`pyramid_lab.solver.find_deals` does."""
 
 USUAL_RULES: Final = "classic"
-
-TRIES: Final = 5000
-"""Seeds tried before a wish is taken for one that no deal of these rules meets, such as a small pyramid's."""
 
 
 @dataclass(frozen=True, slots=True)

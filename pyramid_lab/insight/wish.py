@@ -25,6 +25,9 @@ FACTS: Final = 2
 APART: Final = 100_000
 """Seeds from one game of a student to the next, so that no deal comes twice."""
 
+TRIES: Final = 5000
+"""Seeds tried before a wish is taken for one that no deal of these rules meets, such as a small pyramid's."""
+
 _OF_EVENT: Final = tuple(name for name in Row._fields if name in FIELDS)
 
 
