@@ -793,6 +793,16 @@ def test_the_clock_runs_from_the_first_move_to_the_end_and_rests_in_a_pause() ->
     assert not runs()
 
 
+@pytest.mark.parametrize("keeps_picture", [True, False])
+def test_a_page_that_nobody_saves_keeps_no_picture(keeps_picture: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[object] = []
+    monkeypatch.setattr("IPython.display.display", lambda data, **_: shown.append(data))
+    page = FakePage("one-pass", 212, keeps_picture=keeps_picture)
+    page.board._ipython_display_()
+    assert "application/vnd.jupyter.widget-view+json" in shown[0]
+    assert len(shown) == (2 if keeps_picture else 1)
+
+
 def test_a_saved_notebook_shows_the_position_and_how_to_go_on() -> None:
     page = small()
     page.send("try", "Kc")
