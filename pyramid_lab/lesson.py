@@ -71,7 +71,7 @@ def play(
     student_id = student_named(student)
     store = shared_store(place)
     options: dict[str, Any] = {
-        "on_event": store.append,
+        "on_event": lambda event: store.append(event, in_turn=True),
         "history": lambda types: _history(store, student_id, types),
         "elsewhere": lambda game_id, number: _elsewhere(store, game_id, number),
         "hint": _hint,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -66,6 +67,7 @@ SLIP_MS: Final = 1500
 BOUNCE_MS: Final = 200
 """A second message for the same cards on the same view within this time is one bounce of the finger."""
 
+_PICTURE_AFTER_S: Final = 1.5
 _SEED_BELOW: Final = 1_000_000
 _ESM: Final = files("pyramid_lab.board").joinpath("board.js").read_text(encoding="utf-8")
 _CSS: Final = files("pyramid_lab.board").joinpath("board.css").read_text(encoding="utf-8")
@@ -96,7 +98,8 @@ class Board(anywidget.AnyWidget):
         deal: a :class:`~pyramid_lab.core.Deal`, a seed, a deal's code (``table-17-U``) or its text; default: a deal
             from a random seed.
         on_event: called with every :class:`~pyramid_lab.log.events.Event` before the next view is sent. If it raises,
-            the move is not made and the child is told so.
+            the move is not made and the child is told so. If it gives ``False``, it is not this event's turn: another
+            process has written to the game (see ``elsewhere``).
         student_id: the student's pseudonym.
         session_id: one sitting; default: a new one.
         hint: the next move of a way to win from a position, ``None`` if none is known in good time; then, and by
@@ -105,11 +108,11 @@ class Board(anywidget.AnyWidget):
             time. Called in a thread of its own after a lost game.
         history: gives the events logged so far, of the types named or of all (``None``), for records and to mark a
             replay of the same deal.
-        elsewhere: gives the events of a game, by its id, that the log holds from a number on; asked before each event
-            of a game that has begun. If another process has played the game on, this board plays and writes no more of
-            it and says so.
+        elsewhere: gives the events of a game, by its id, that the log holds from a number on; asked when ``on_event``
+            gives ``False``. If another process has played the game on, this board plays and writes no more of it and
+            says so.
         keeps_picture: keep a picture of the position beside the board, for a saved notebook. A page that nobody saves
-            does without: every click is answered the sooner.
+            does without.
         next_deal: gives the deal of a new game; default: a random seed.
         now: gives the present time, aware.
         modes: any of :class:`~pyramid_lab.board.modes.Modes` by name, such as ``clock=True`` or ``ask="type"``.
@@ -156,6 +159,7 @@ class Board(anywidget.AnyWidget):
         self._number = 0
         self._heard: dict[str, set[int]] = {}
         self._displays: list[str] = []
+        self._drawing: asyncio.TimerHandle | None = None
         self._picture = ""
         self._paused = False
         if resumed is None:
@@ -406,7 +410,6 @@ class Board(anywidget.AnyWidget):
 
     def _write(self, *events: Event) -> None:
         """Hand events on, the deal before the first of a game; those that could not be handed on go first next time."""
-        self._keep_up()
         if self._index == 0 and not self._owed:
             helps = [AUTO_KINGS] if self._game.auto_kings else []
             seed = self._game.deal.seed
@@ -421,8 +424,11 @@ class Board(anywidget.AnyWidget):
         for at, event in enumerate((*self._owed, *events)):
             waiting = (*self._owed, *events)[at:]
             try:
-                if self._on_event is not None:
-                    self._on_event(replace(event, event_index=self._index))
+                while self._on_event is not None and self._on_event(replace(event, event_index=self._index)) is False:
+                    if not self._caught_up():
+                        break
+            except _PlayedOnError:
+                raise
             except Exception as error:
                 self._owed = [one for one in waiting if one.event_type == "end"]
                 raise _NotSavedError(str(error)) from error
@@ -430,14 +436,16 @@ class Board(anywidget.AnyWidget):
             self._active_events.append(event)
         self._owed = []
 
-    def _keep_up(self) -> None:
-        """See what another process has written of this game: a look away only takes numbers, a move takes the game."""
-        if self._elsewhere is None or self._index == 0:
-            return
-        others = list(self._elsewhere(self._game_id, self._index))
+    def _caught_up(self) -> bool:
+        """Take the next free number after what another process has written of this game; whether there was any.
+
+        A look away only takes numbers; a move takes the game.
+        """
+        others = list(self._elsewhere(self._game_id, self._index)) if self._elsewhere is not None else []
         if any(changes_game(event) for event in others):
             raise _PlayedOnError
         self._index = max((self._index, *(event.event_index + 1 for event in others)))
+        return bool(others)
 
     def _write_end(self, message: _Message, outcome: str, reason: str | None = None) -> None:
         """The game has ended. The move that ended it is saved; if this cannot be, it waits for the next event."""
@@ -641,8 +649,7 @@ class Board(anywidget.AnyWidget):
             return "done"
         if not self._game.can_undo:
             return self._say("There is nothing to undo yet.")
-        trial = Game.from_dict(self._game.to_dict())
-        after = trial.undo()
+        after = self._game.undo_position
         self._write(self._event("undo", message, after=after, reason=WRONG_TAP if table else None, timed=True))
         if self._game.finished:
             self._game.undo()
@@ -660,9 +667,7 @@ class Board(anywidget.AnyWidget):
     def _redo(self, message: _Message) -> str:
         if not self._game.can_redo:
             return self._say("There is nothing to redo.")
-        trial = Game.from_dict(self._game.to_dict())
-        after = trial.redo()
-        self._write(self._event("redo", message, after=after, timed=True))
+        self._write(self._event("redo", message, after=self._game.redo_position, timed=True))
         position = self._game.redo()
         self._firsts.append(self._undone_firsts.pop() if self._undone_firsts else None)
         self._assistance = "none"
@@ -839,16 +844,28 @@ class Board(anywidget.AnyWidget):
         display(HTML(self._fallback_html()), display_id=name)
 
     def _refresh_displays(self) -> None:
+        """Renew the kept pictures, once the child rests: the page draws them in the time in which it would answer."""
         if not self._displays:
             return
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self._draw_displays()
+            return
+        if self._drawing is not None:
+            self._drawing.cancel()
+        self._drawing = loop.call_later(_PICTURE_AFTER_S, self._draw_displays)
+
+    def _draw_displays(self) -> None:
         from IPython.display import HTML, update_display
 
-        picture = self._fallback_html()
-        if picture == self._picture:
-            return
-        self._picture = picture
-        for name in self._displays:
-            update_display(HTML(picture), display_id=name)
+        with self._lock:
+            picture = self._fallback_html()
+            if picture == self._picture:
+                return
+            self._picture = picture
+            for name in self._displays:
+                update_display(HTML(picture), display_id=name)
 
 
 class _NotSavedError(RuntimeError):

@@ -136,20 +136,47 @@ class Game:
             position = position.play(kings[0])
             step.append(kings[0])
 
+    @property
+    def undo_position(self) -> Position:
+        """The position that :meth:`undo` would give.
+
+        Raises:
+            NothingToUndoError: this is the start of the game.
+        """
+        if self.finished:
+            return self._position
+        if not self._done:
+            raise NothingToUndoError("nothing to undo: this is the start of the game")
+        return self._done[-1][0]
+
+    @property
+    def redo_position(self) -> Position:
+        """The position that :meth:`redo` would give.
+
+        Raises:
+            NothingToUndoError: nothing has been undone.
+        """
+        if not self.can_redo:
+            raise NothingToUndoError("nothing to redo: no move has been undone")
+        position = self._position
+        for move in self._undone[-1]:
+            position = position.play(move)
+        return position
+
     def undo(self) -> Position:
         """Take back the last step: the complete earlier position, score, combo and passes included.
 
         Raises:
             NothingToUndoError: this is the start of the game.
         """
+        before = self.undo_position
         if self.finished:
             self.finished = False
-        elif self._done:
-            self._position, step = self._done.pop()
-            self._undone.append(step)
         else:
-            raise NothingToUndoError("nothing to undo: this is the start of the game")
-        return self._position
+            _, step = self._done.pop()
+            self._undone.append(step)
+        self._position = before
+        return before
 
     def redo(self) -> Position:
         """Play the step again that was undone last.
@@ -157,13 +184,10 @@ class Game:
         Raises:
             NothingToUndoError: nothing has been undone.
         """
-        if not self.can_redo:
-            raise NothingToUndoError("nothing to redo: no move has been undone")
-        step = self._undone.pop()
-        self._done.append((self._position, step))
-        for move in step:
-            self._position = self._position.play(move)
-        return self._position
+        after = self.redo_position
+        self._done.append((self._position, self._undone.pop()))
+        self._position = after
+        return after
 
     def restart(self) -> Position:
         """Begin the same deal again, with no moves made and none to redo."""

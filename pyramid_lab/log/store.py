@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
@@ -211,16 +212,22 @@ class Store:
 
     # Writing
 
-    def append(self, event: Event) -> bool:
+    def append(self, event: Event, *, in_turn: bool = False) -> bool:
         """Keep an event. When this returns it is committed, in the store or in the outbox.
 
+        Args:
+            in_turn: only if the store holds no event of this game with this number or a later one; asked and written
+                in one statement, so that of two processes only one can go on with a game. While the outbox is in use
+                each process goes on alone.
+
         Returns:
-            True if it is new, False if an event with this ``event_id`` is kept already (the first one stays).
+            True if it is new, False if an event with this ``event_id`` is kept already (the first one stays) or if it
+            was not its turn.
 
         Raises:
             StoreError: the store is closed.
         """
-        return self._keep("event", event.event_id, _event_row(event))
+        return self._keep("event", event.event_id, _event_row(event), in_turn)
 
     def open_session(
         self, student_id: str, *, lesson: str | None = None, tz: str | None = None, session_id: str | None = None
@@ -245,13 +252,13 @@ class Store:
         self._keep("session", session_id, row)
         return session_id
 
-    def _keep(self, kind: Kind, key: str, row: dict[str, Any]) -> bool:
+    def _keep(self, kind: Kind, key: str, row: dict[str, Any], in_turn: bool = False) -> bool:
         with self._lock:
             if self._closed.is_set():
                 raise StoreError("this store is closed; open it again to write")
             if self._ready and not self._waiting:
                 try:
-                    return self._write(kind, row)
+                    return self._write(kind, row, in_turn)
                 except (DBAPIError, StoreError) as error:
                     self._reason = _reason(error)
                     self._drop_writer()
@@ -261,13 +268,13 @@ class Store:
         self._wake()
         return added
 
-    def _write(self, kind: Kind, row: dict[str, Any]) -> bool:
+    def _write(self, kind: Kind, row: dict[str, Any], in_turn: bool) -> bool:
         self._follow_file()
         for attempt in (1, 2):
             try:
                 if self._writer is None:
                     self._writer = self._open_writer()
-                return _put(self._writer, kind, [row]) == 1
+                return _put(self._writer, kind, [row], in_turn=in_turn) == 1
             except DBAPIError as error:
                 # A server that was restarted leaves a dead connection behind: a new one is tried at once.
                 self._drop_writer()
@@ -732,27 +739,49 @@ def _event(row: Mapping[Any, Any]) -> Event:
     return Event.from_dict(dict(row))
 
 
-def _put(connection: Connection, kind: Kind, rows: Sequence[dict[str, Any]]) -> int:
+def _put(connection: Connection, kind: Kind, rows: Sequence[dict[str, Any]], *, in_turn: bool = False) -> int:
     """Insert rows, leaving those alone that are there; gives the number of new ones."""
-    table = schema.events if kind == "event" else schema.sessions
-    key = table.c.event_id if kind == "event" else table.c.session_id
-    insert: Any
-    match connection.dialect.name:
-        case "sqlite":
-            insert = sqlite.insert(table).on_conflict_do_nothing(index_elements=[key])
-        case "postgresql":
-            insert = postgresql.insert(table).on_conflict_do_nothing(index_elements=[key])
-        case _:
-            return sum(_put_plainly(connection, table, key, row) for row in rows)
-    # Inline and preserved: otherwise the new row's number is asked back, and the count of rows thrown away.
-    insert = insert.inline().execution_options(preserve_rowcount=True)
+    if connection.dialect.name not in _INSERTS:
+        return sum(_put_plainly(connection, kind, row, in_turn) for row in rows)
+    insert = _insert(connection.dialect.name, kind, in_turn)
     return sum(connection.execute(insert, row).rowcount for row in rows)
 
 
-def _put_plainly(connection: Connection, table: sa.Table, key: sa.Column[Any], row: dict[str, Any]) -> int:
+_INSERTS: Final[dict[str, Any]] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
+
+
+@cache
+def _insert(dialect: str, kind: Kind, in_turn: bool) -> Any:
+    table, key = _table(kind)
+    insert = _INSERTS[dialect](table)
+    if in_turn:
+        given = sa.select(*(sa.bindparam(name, type_=table.c[name].type) for name in FIELDS))
+        insert = insert.from_select(FIELDS, given.where(~_turn_is_over()))
+    # Inline and preserved: otherwise the new row's number is asked back, and the count of rows thrown away.
+    return insert.on_conflict_do_nothing(index_elements=[key]).inline().execution_options(preserve_rowcount=True)
+
+
+def _table(kind: Kind) -> tuple[sa.Table, sa.Column[Any]]:
+    table = schema.events if kind == "event" else schema.sessions
+    return table, table.c.event_id if kind == "event" else table.c.session_id
+
+
+def _turn_is_over() -> sa.Exists:
+    """Whether the game named by the row's own values has this number already, or a later one."""
+    held = schema.events.alias("held")
+    return sa.exists().where(
+        held.c.game_id == sa.bindparam("game_id", type_=held.c.game_id.type),
+        held.c.event_index >= sa.bindparam("event_index", type_=held.c.event_index.type),
+    )
+
+
+def _put_plainly(connection: Connection, kind: Kind, row: dict[str, Any], in_turn: bool) -> int:
     """For databases whose dialect has no insert-or-ignore of its own."""
+    table, key = _table(kind)
     known = sa.select(key).where(key == row[key.name])
     if connection.execute(known).first() is not None:
+        return 0
+    if in_turn and connection.execute(sa.select(_turn_is_over()), row).scalar():
         return 0
     try:
         return connection.execute(sa.insert(table), row).rowcount

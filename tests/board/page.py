@@ -38,10 +38,11 @@ class FakePage:
     ) -> None:
         self.events: list[Event] = []
 
-        def keep(event: Event) -> None:
-            if on_event is not None:
-                on_event(event)
+        def keep(event: Event) -> bool:
+            if on_event is not None and on_event(event) is False:
+                return False
             self.events.append(event)
+            return True
 
         self.board: Board = options.pop("board", None) or Board(*arguments, on_event=keep, **options)
         self.answers: list[dict[str, Any]] = []

@@ -8,7 +8,7 @@ import json
 import subprocess
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -589,16 +589,28 @@ def from_number(log: list[Event]) -> Any:
     return lambda game_id, number: [event for event in log if event.game_id == game_id and event.event_index >= number]
 
 
+def in_turn(log: list[Event]) -> Callable[[Event], bool]:
+    """Write to the log unless it holds this event's number, or a later one, as a store does."""
+
+    def append(event: Event) -> bool:
+        if list(from_number(log)(event.game_id, event.event_index)):
+            return False
+        log.append(event)
+        return True
+
+    return append
+
+
 def another_process(log: list[Event], name: str) -> FakePage:
     """The newest game of the log, taken up by a board that this process's other boards know nothing of."""
     _PLAYING.clear()
-    board = Board.resume(log[-1].game_id, list(log), on_event=log.append, elsewhere=from_number(log))
+    board = Board.resume(log[-1].game_id, list(log), on_event=in_turn(log), elsewhere=from_number(log))
     return FakePage(board=board, name=name)
 
 
 def test_a_game_that_another_process_has_played_on_is_not_played_on_here() -> None:
     log: list[Event] = []
-    first = small(on_event=log.append, elsewhere=from_number(log))
+    first = small(on_event=in_turn(log), elsewhere=from_number(log))
     first.send("draw")
     second = another_process(log, "page-2")
     second.send("try", "Kc")
@@ -677,7 +689,7 @@ def test_an_unfinished_game_that_cannot_be_taken_up_is_said_and_the_deal_begins_
 
 def test_a_look_away_from_another_board_of_the_game_only_takes_a_number() -> None:
     log: list[Event] = []
-    first = small(on_event=log.append, elsewhere=from_number(log))
+    first = small(on_event=in_turn(log), elsewhere=from_number(log))
     first.send("draw")
     second = another_process(log, "page-2")
     first.send("away", gone=True)

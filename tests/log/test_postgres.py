@@ -38,6 +38,15 @@ def test_events_come_back_as_they_were(url: str, tmp_path: Path) -> None:
         assert store.events(game_id="game-1", event_types=["end"]) == events[2:]
 
 
+def test_in_turn_only_the_next_number_of_a_game_is_written(url: str, tmp_path: Path) -> None:
+    with Store(url, outbox=tmp_path / "outbox") as store:
+        assert store.append(made_event(0, assistance='50% "quoted" \\ back'), in_turn=True)
+        assert not store.append(made_event(0, event_id="00000000-0000-4000-8000-000000000001"), in_turn=True)
+        assert store.append(made_event(1, rt_ms=None, game_id="game-2"), in_turn=True)
+        assert store.append(made_event(1), in_turn=True)
+        assert [event.event_index for event in store.events(game_id="game-1")] == [0, 1]
+
+
 def test_frames_are_the_same_from_both_databases(url: str, filled: Store, tmp_path: Path) -> None:
     filled.append(made_event(20, assistance='50% "quoted" \\ back', student_id="s-ö'b", legal_facts=None, n_legal=0))
     with Store(url, outbox=tmp_path / "outbox") as school:

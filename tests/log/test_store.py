@@ -80,6 +80,38 @@ def test_two_windows_on_one_game_both_keep_their_rows(store: Store) -> None:
     assert len(store.events(game_id="game-1")) == 2
 
 
+def test_in_turn_only_the_next_number_of_a_game_is_written(store: Store) -> None:
+    other = "00000000-0000-4000-8000-00000000000"
+    assert store.append(made_event(4), in_turn=True)
+    assert not store.append(made_event(4, event_id=f"{other}1"), in_turn=True), "the number is taken"
+    assert not store.append(made_event(3, event_id=f"{other}2"), in_turn=True), "a later one is there"
+    assert store.append(made_event(5, event_id=f"{other}3"), in_turn=True)
+    assert store.append(made_event(4, event_id=f"{other}4", game_id="game-2"), in_turn=True), "each game for itself"
+    assert [event.event_index for event in store.events(game_id="game-1")] == [4, 5]
+
+
+def test_of_many_that_go_on_with_a_game_at_once_one_does(place: Path) -> None:
+    stores = [Store(place) for _ in range(6)]
+    start = threading.Barrier(len(stores))
+    written: list[int] = []
+
+    def write(who: int) -> None:
+        for index in range(20):
+            start.wait(30)
+            event = made_event(index, event_id=f"00000000-0000-4000-8000-{who:04}{index:08}")
+            written.extend([index] * stores[who].append(event, in_turn=True))
+
+    threads = [threading.Thread(target=write, args=(who,)) for who in range(len(stores))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert written == list(range(20))
+    assert [event.event_index for event in stores[0].events()] == list(range(20))
+    for store in stores:
+        store.close()
+
+
 def test_many_threads_use_one_store(store: Store) -> None:
     def write(who: int) -> None:
         for index in range(10):
