@@ -447,6 +447,11 @@ function mark(element, name, value) {
   else if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }
 
+/** @param {HTMLElement} element @param {string} name @param {number} value */
+function style(element, name, value) {
+  if (element.style.getPropertyValue(name) !== String(value)) element.style.setProperty(name, String(value));
+}
+
 // ---------------------------------------------------------------------------------------------------------------
 // One view of the board
 
@@ -746,11 +751,13 @@ function createView(model, host, line) {
   /** @param {boolean} open */
   function openSettings(open) {
     settingsOpen = open;
-    panel.hidden = !open;
+    showSettings();
     mark(controls.querySelector("[data-action=settings]") ?? panel, "aria-expanded", String(open));
     if (open) /** @type {HTMLElement | null} */ (panel.querySelector("input, select"))?.focus();
   }
   function showSettings() {
+    panel.hidden = !settingsOpen || view.settings.length === 0;
+    if (panel.hidden) return;
     const made = view.settings.map((setting) => {
       if (typeof setting.value === "boolean") {
         const box = make("input", { type: "checkbox", "data-setting": setting.name });
@@ -769,7 +776,6 @@ function createView(model, host, line) {
     const focused = document.activeElement instanceof HTMLElement && panel.contains(document.activeElement) ? document.activeElement.dataset.setting : undefined;
     panel.replaceChildren(...made);
     if (focused) /** @type {HTMLElement | null} */ (panel.querySelector(`[data-setting="${focused}"]`))?.focus();
-    panel.hidden = !settingsOpen || made.length === 0;
   }
 
   // Keys ------------------------------------------------------------------------------------------------------
@@ -891,16 +897,14 @@ function createView(model, host, line) {
       mark(button, "data-hinted", view.hint.includes(button.dataset.action ?? "") ? "" : null);
     }
   }
-  /** @param {View | null} before */
-  function showCards(before) {
+  /** Gives the cards that are new. @returns {HTMLButtonElement[]} */
+  function showCards() {
+    const wanted = new Map(allCards(view).map((card) => [card.card, card]));
     const focused = document.activeElement instanceof HTMLElement ? document.activeElement : null;
     const focusedCard = focused && root.contains(focused) ? focused.dataset.card : undefined;
-    const focusedBox = focusedCard ? focused?.getBoundingClientRect() : undefined;
-    const wanted = new Map(allCards(view).map((card) => [card.card, card]));
-    const moving = before !== null && moves();
+    const focusedBox = focusedCard && !wanted.has(focusedCard) ? focused?.getBoundingClientRect() : undefined;
     for (const [id, button] of cards) {
       if (wanted.has(id)) continue;
-      if (moving) leave(button);
       button.remove();
       cards.delete(id);
     }
@@ -914,13 +918,12 @@ function createView(model, host, line) {
     }
     placeAll(pyramid, view.pyramid.map((card) => {
       const button = /** @type {HTMLButtonElement} */ (cards.get(card.card));
-      button.style.setProperty("--row", String(card.row - 1));
-      button.style.setProperty("--column", String(card.column - 1 - (card.row - 1) / 2));
+      style(button, "--row", card.row - 1);
+      style(button, "--column", card.column - 1 - (card.row - 1) / 2);
       return button;
     }));
     showPiles();
-    if (moving) for (const button of fresh) arrive(button);
-    if (focusedCard && !cards.has(focusedCard) && focusedBox) {
+    if (focusedBox) {
       const all = items().filter((item) => item.dataset.card);
       let best = all[0] ?? drawButton;
       let shortest = Infinity;
@@ -931,10 +934,11 @@ function createView(model, host, line) {
         if (distance < shortest) [best, shortest] = [item, distance];
       }
       focusOn(best);
-    } else if (!roving || !root.contains(roving) || roving.offsetParent === null) {
+    } else if (!roving || !root.contains(roving) || roving.closest("[hidden]")) {
       const start = view.pyramid.find((card) => card.exposed) ?? view.pyramid[0];
       setRoving(cards.get(start?.card ?? "") ?? drawButton);
     }
+    return fresh;
   }
   /** @param {Element} parent @param {Element[]} children */
   function placeAll(parent, children) {
@@ -969,7 +973,7 @@ function createView(model, host, line) {
       if (!slot || !caption) return;
       mark(slot, "data-depth", String(Math.min(3, Math.ceil((one.left - 1) / 8))));
       const top = one.card ? cards.get(one.card.card) : undefined;
-      slot.replaceChildren(...(top ? [top] : []));
+      if (slot.firstElementChild !== (top ?? null)) slot.replaceChildren(...(top ? [top] : []));
       say(caption, one.caption);
     });
   }
@@ -1001,11 +1005,18 @@ function createView(model, host, line) {
     placeAll(controls, wanted);
   }
   function showStatus() {
-    const lines = view.status.map((one) =>
-      make("div", { "data-status": one.name }, [make("dt", {}, [one.label]), make("dd", {}, [one.value])]),
-    );
-    if (view.clock) lines.push(make("div", { "data-status": "clock" }, [make("dt", {}, ["Time"]), make("dd", { class: "pl-clock" })]));
-    status.replaceChildren(...lines);
+    const lines = view.clock ? [...view.status, { name: "clock", label: "Time", value: "" }] : view.status;
+    const shown = [...status.children];
+    if (shown.length !== lines.length || lines.some((one, at) => shown[at]?.getAttribute("data-status") !== one.name)) {
+      status.replaceChildren(...lines.map((one) =>
+        make("div", { "data-status": one.name }, [make("dt"), make("dd", one.name === "clock" ? { class: "pl-clock" } : {})]),
+      ));
+    }
+    lines.forEach((one, at) => {
+      const [label, value] = status.children[at]?.children ?? [];
+      if (label) say(label, one.label);
+      if (value && one.name !== "clock") say(value, one.value);
+    });
     status.hidden = lines.length === 0;
     clockShownAt = performance.now();
     showClock();
@@ -1038,7 +1049,7 @@ function createView(model, host, line) {
     mark(root, "data-four-colours", look.four_colours ? "" : null);
     mark(root, "data-piles-below", view.piles_below ? "" : null);
     mark(root, "data-playing", view.playing ? "" : null);
-    root.style.setProperty("--rows", String(view.rows));
+    style(root, "--rows", view.rows);
   }
   const themes = new MutationObserver(showLook);
   themes.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
@@ -1076,12 +1087,15 @@ function createView(model, host, line) {
     else if (view.timing !== "keep") watch.begin(view.timing);
     const kept = view.timing === "keep" && before !== null ? selected.filter((id) => cardOf(id)) : null;
     selected = kept && kept.length > 0 ? kept : view.selected.slice();
-    hideFallback.textContent = `.pl-fallback[data-board="${view.board}"]{display:none}`;
+    // Places are read before the first change and after the last one: in between, each would lay out the whole page.
+    const gone = before !== null && moves() ? leaving() : [];
+    // Only if it changes: a new style sheet makes the browser look at the style of everything on the page.
+    say(hideFallback, `.pl-fallback[data-board="${view.board}"]{display:none}`);
     root.dataset.view = String(view.number);
     say(title, view.title);
     say(deal, view.deal);
     showLook();
-    showCards(before);
+    const fresh = showCards();
     showMarks();
     showControls();
     showStatus();
@@ -1103,6 +1117,8 @@ function createView(model, host, line) {
     }
     if (view.announce) say(live, view.announce);
     showLink();
+    table.append(...gone);
+    if (before !== null && moves()) for (const button of fresh) arrive(button);
     awaitPaint();
   }
 
@@ -1110,20 +1126,25 @@ function createView(model, host, line) {
   function moves() {
     return view.look.motion !== "off" && !matchMedia("(prefers-reduced-motion: reduce)").matches && !document.hidden;
   }
-  /** @param {HTMLButtonElement} button */
-  function leave(button) {
-    const from = button.getBoundingClientRect();
+  /** Pictures of the cards that are not in the view any more, at the places where they still lie. */
+  function leaving() {
+    const kept = new Set(allCards(view).map((card) => card.card));
     const frame = table.getBoundingClientRect();
+    return [...cards].flatMap(([id, button]) => (kept.has(id) ? [] : [ghostOf(button, frame)]));
+  }
+  /** @param {HTMLButtonElement} button @param {DOMRect} frame */
+  function ghostOf(button, frame) {
+    const from = button.getBoundingClientRect();
     const ghost = make("div", { class: "pl-ghost", "aria-hidden": "true", "data-suit": button.dataset.suit ?? "" });
     const picture = button.firstElementChild?.cloneNode(true);
     if (picture) ghost.append(picture);
     Object.assign(ghost.style, { left: `${from.x - frame.x}px`, top: `${from.y - frame.y}px`, width: `${from.width}px`, height: `${from.height}px` });
-    table.append(ghost);
     const flight = ghost.animate(
       [{ opacity: 0.9 }, { opacity: 0, transform: "translateY(-18%) scale(1.05)" }],
       { duration: 180, easing: "ease-out" },
     );
     flight.onfinish = flight.oncancel = () => ghost.remove();
+    return ghost;
   }
   /** @param {HTMLButtonElement} button */
   function arrive(button) {
