@@ -1118,7 +1118,7 @@ function createView(model, host, line) {
     if (view.announce) say(live, view.announce);
     showLink();
     table.append(...gone);
-    if (before !== null && moves()) for (const button of fresh) arrive(button);
+    if (before !== null && moves()) requestAnimationFrame(() => fresh.forEach(arrive));
     awaitPaint();
   }
 
