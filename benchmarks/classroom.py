@@ -68,6 +68,7 @@ class Child:
             self.play()
         except BaseException as error:
             self.problem = error
+            self.bell.abort()  # nobody waits for a child that does not come
         finally:
             self.done.set()
 
@@ -186,6 +187,8 @@ def lesson(children: int, browsers: int, seconds: float) -> dict[str, Any]:
                 crowd[-1].done.wait(5)
                 playing = max(playing, memory(server))
             problems = [f"{child.name}: {child.problem!r}" for child in crowd if child.problem]
+            if not all(child.answers for child in crowd):
+                raise SystemExit("not every child played:\n" + "\n".join(problems))
             kept = in_the_log(server)
             sent = {server.students[child.name]: child.acknowledged for child in crowd}
             for child in crowd:

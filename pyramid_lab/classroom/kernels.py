@@ -39,6 +39,7 @@ class ClassKernels(AsyncMappingKernelManager):
         super().__init__(**kwargs)  # type: ignore[no-untyped-call]
         self._waiting: deque[str] = deque()
         self._preparing: set[str] = set()
+        self._loading: dict[str, float] = {}
         self._filling: set[asyncio.Task[None]] = set()
         self._open = True
 
@@ -87,6 +88,7 @@ class ClassKernels(AsyncMappingKernelManager):
                 raise web.HTTPError(503)
             kernel_id = str(uuid.uuid4())
         self._preparing.add(kernel_id)
+        self._loading[kernel_id] = asyncio.get_running_loop().time()
         try:
             if kernel_id not in self:
                 await super().start_kernel(kernel_id=kernel_id, kernel_name="python3", path=ApiPath(folder))
@@ -109,6 +111,7 @@ class ClassKernels(AsyncMappingKernelManager):
 
     async def shut(self, kernel_id: str | None) -> None:
         """End a kernel if it is still there; ask it first, so that it can write what it holds."""
+        self._loading.pop(kernel_id or "", None)
         if kernel_id is None or kernel_id not in self:
             return
         try:
@@ -123,9 +126,20 @@ class ClassKernels(AsyncMappingKernelManager):
         await asyncio.gather(*self._filling, return_exceptions=True)
         await asyncio.gather(*(self.shut(kernel_id) for kernel_id in self.list_kernel_ids()), return_exceptions=True)
 
+    def notify_connect(self, kernel_id: str) -> None:
+        """A page is there: from now on its kernel goes some time after it."""
+        self._loading.pop(kernel_id, None)
+        super().notify_connect(kernel_id)  # type: ignore[no-untyped-call]
+
     async def cull_kernel_if_idle(self, kernel_id: str) -> None:
-        if kernel_id not in self._waiting and kernel_id not in self._preparing:
-            await super().cull_kernel_if_idle(kernel_id)  # type: ignore[no-untyped-call]
+        if kernel_id in self._waiting or kernel_id in self._preparing:
+            return
+        # Between the taking and the first word of its page: thirty pages at once, on slow tablets, take their time.
+        taken = self._loading.get(kernel_id)
+        if taken is not None and asyncio.get_running_loop().time() - taken < READY_SECONDS:
+            return
+        self._loading.pop(kernel_id, None)
+        await super().cull_kernel_if_idle(kernel_id)  # type: ignore[no-untyped-call]
 
     async def _add_one(self) -> None:
         kernel_id = str(uuid.uuid4())
