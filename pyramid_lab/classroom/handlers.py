@@ -359,6 +359,11 @@ class OwnKernelSocket(Guarded, VoilaKernelWebsocketHandler):  # type: ignore[mis
 
     refused = 0
 
+    async def open(self, kernel_id: str) -> None:
+        # Otherwise an answer waits until the tablet has acknowledged the small message before it: 40 ms and more.
+        self.set_nodelay(True)
+        await super().open(kernel_id)
+
     def refuse_message(self, reason: str) -> None:
         """Count a message that was not let through; close the line on somebody who goes on trying."""
         self.refused += 1
