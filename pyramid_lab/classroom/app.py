@@ -42,7 +42,7 @@ HERE: Final = Path(__file__).parent
 TIDY_SECONDS: Final = 2
 _KERNEL: Final = r"(?P<kernel_id>\w+-\w+-\w+-\w+-\w+)"
 # A child's kernel needs these while it waits, so that sitting down costs no import.
-_WARM_UP: Final = "import pyramid_lab.lesson"
+_WARM_UP: Final = "import pyramid_lab.lesson, pyramid_lab.log.store as store; store.write_sooner({url!r}); del store"
 
 
 @dataclass(frozen=True, slots=True)
@@ -416,7 +416,7 @@ def class_app(register: Register, choices: ClassSettings, feed: Feed, root: Path
     ]
     config.ClassKernels.expected = choices.children
     config.ClassKernels.most = choices.kernels
-    config.ClassKernels.first_code = _WARM_UP
+    config.ClassKernels.first_code = _WARM_UP.format(url=choices.store_url)
     config.ClassKernels.transport_encryption = "auto"
     config.ClassKernels.cull_idle_timeout = choices.away_seconds
     config.ClassKernels.cull_interval = max(1, min(30, choices.away_seconds // 2))
