@@ -49,11 +49,58 @@ def prompts_of(deal: Deal, facts: Sequence[str] | None = None) -> tuple[Card, ..
     return tuple(card for card in deal if card.rank < deal.target and fact_of([card], deal.target) in wanted)
 
 
+class Prompts:
+    """What a round asks, card after card: every fact once, then, again and again, the harder half of them.
+
+    Harder is a fact that was answered wrongly in this round, then one that took longer. When a fact comes again it
+    comes as its other card, and never twice running while there is another fact.
+
+    Args:
+        deal: the pack; its order says which fact comes first.
+        facts: ask for these only; default: every pair of the target.
+
+    Raises:
+        ValueError: a fact is no pair of the deal's target.
+    """
+
+    def __init__(self, deal: Deal, facts: Sequence[str] | None = None) -> None:
+        self._cards: dict[str, list[Card]] = {}
+        for card in prompts_of(deal, facts):
+            self._cards.setdefault(fact_of([card], deal.target), []).append(card)
+        self._wrong = dict.fromkeys(self._cards, 0)
+        self._slowest_ms = dict.fromkeys(self._cards, 0)
+        self._coming = list(self._cards)
+        self._fact = ""
+
+    def next(self) -> Card:
+        """The next card to ask for."""
+        if not self._coming:
+            self._coming = self._harder()
+        self._fact = self._coming.pop(0)
+        cards = self._cards[self._fact]
+        card = cards.pop(0)
+        cards.append(card)
+        cards.sort(key=lambda other: other.rank == card.rank)  # its partners come first now
+        return card
+
+    def answered(self, right: bool, rt_ms: int | None) -> None:
+        """Take in an answer to the newest card, with its time if that is known."""
+        self._wrong[self._fact] += not right
+        self._slowest_ms[self._fact] = max(self._slowest_ms[self._fact], rt_ms or 0)
+
+    def _harder(self) -> list[str]:
+        by_need = sorted(self._cards, key=lambda fact: (-self._wrong[fact], -self._slowest_ms[fact]))
+        harder = by_need[: max(2, (len(by_need) + 1) // 2)]
+        # In the deal's order, so that the hardest is not always the first; what was just asked waits.
+        return sorted(harder, key=lambda fact: (fact == self._fact, [*self._cards].index(fact)))
+
+
 class Flash(anywidget.AnyWidget):
     """One flash round on the page; at its end another can be asked for.
 
     A wrong answer says what the two make, and the same card is asked again. There is no clock to see and no count of
-    wrong answers.
+    wrong answers. Every fact comes once before one comes again; then those that are harder for this child
+    (:class:`Prompts`).
 
     Args:
         target: what two cards make, 10 to 13.
@@ -106,12 +153,12 @@ class Flash(anywidget.AnyWidget):
     @property
     def prompt(self) -> Card | None:
         """The card that is asked for, or ``None`` at the end of the round."""
-        return self._prompts[self._done] if self._done < len(self._prompts) else None
+        return self._prompt
 
     def _begin(self) -> None:
         self._deal = Deal.from_seed(self._seed(), self.rules.target)
-        asked = prompts_of(self._deal, self._facts)
-        self._prompts = tuple(asked[at % len(asked)] for at in range(self._count))
+        self._prompts = Prompts(self._deal, self._facts)
+        self._prompt: Card | None = self._prompts.next()
         self._game_id = new_id()
         self._index = 0
         self._done = 0
@@ -130,7 +177,7 @@ class Flash(anywidget.AnyWidget):
             "message": message,
             "tone": tone,
             "done": self._done,
-            "total": len(self._prompts),
+            "total": self._count,
             "again": "" if prompt else _AGAIN,
         }
 
@@ -149,18 +196,21 @@ class Flash(anywidget.AnyWidget):
         if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < target:
             return
         right = prompt.rank + value == target
+        judged = self._judged(prompt, value, right, content)
         try:
             if self._index == 0:
                 self._log("deal", content)
-            self._log("attempt", content, **self._judged(prompt, value, right, content))
-            if right and self._done + 1 == len(self._prompts):
+            self._log("attempt", content, **judged)
+            if right and self._done + 1 == self._count:
                 self._log("end", content, outcome="won")
         except Exception as error:  # the child is told, whatever it was
             self._show(f"Something went wrong; your answer was not counted. ({error})", "trouble")
             return
+        self._prompts.answered(right, judged["rt_ms"])
         said = f"{addend(prompt.rank)} + {addend(value)} is {prompt.rank + value}"
         if right:
             self._done += 1
+            self._prompt = self._prompts.next() if self._done < self._count else None
             self._show(f"{said}." + ("" if self.prompt else " Well done!"), "good")
         else:
             self._show(f"{said}, not {target}. Try another.", "try")

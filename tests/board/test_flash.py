@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from pyramid_lab.board.flash import Flash, prompts_of
 from pyramid_lab.core import Deal
 from pyramid_lab.core.rules import RulesError
-from pyramid_lab.log.events import Event, rules_of
+from pyramid_lab.log.events import Event, fact_of, facts_to, rules_of
 
 
 class Round:
@@ -19,8 +20,8 @@ class Round:
     def __init__(self, **options: Any) -> None:
         self.log: list[Event] = []
         self.fail = False
+        options.setdefault("seed", lambda: 7)
         self.flash = Flash(
-            seed=lambda: 7,
             on_event=self._keep,
             student_id="s1",
             session_id="t1",
@@ -41,10 +42,26 @@ class Round:
         content = {"kind": "answer", "number": self.view["number"], "value": value, "rt_ms": 900, "input": "mouse"}
         self.flash._receive(None, content | more, None)
 
-    def right(self) -> None:
+    def right(self, **more: Any) -> None:
         prompt = self.flash.prompt
         assert prompt is not None
-        self.say(self.flash.rules.target - prompt.rank)
+        self.say(self.flash.rules.target - prompt.rank, **more)
+
+    @property
+    def fact(self) -> str:
+        prompt = self.flash.prompt
+        assert prompt is not None
+        return fact_of([prompt], self.flash.rules.target)
+
+    def answer_all(self, *, slow: str = "", wrong: str = "") -> list[str]:
+        """Answer to the round's end, one fact slowly or first wrongly whenever it comes; the facts in order."""
+        asked = []
+        while self.flash.prompt is not None:
+            asked.append(self.fact)
+            if self.fact == wrong:
+                self.say(self.flash.prompt.rank)
+            self.right(rt_ms=5000 if self.fact == slow else 900)
+        return asked
 
 
 def test_it_asks_for_every_card_but_those_that_go_alone_in_the_deals_order() -> None:
@@ -54,6 +71,39 @@ def test_it_asks_for_every_card_but_those_that_go_alone_in_the_deals_order() -> 
     assert asked == tuple(card for card in deal.cards if card.rank != 13)
     assert {card.rank for card in prompts_of(deal, ["5+8"])} == {5, 8}
     assert len(prompts_of(Deal.from_seed(7, 10))) == 36
+
+
+@pytest.mark.parametrize("target", [10, 11, 12, 13])
+def test_every_fact_comes_once_before_one_comes_again(target: int) -> None:
+    facts = facts_to(target)[:-1]
+    orders = set()
+    for seed in range(25):
+        asked = Round(seed=lambda seed=seed: seed, count=12, target=target).answer_all()
+        assert sorted(asked[: len(facts)]) == sorted(facts)
+        assert all(one != other for one, other in pairwise(asked))
+        orders.add(tuple(asked[: len(facts)]))
+    assert len(orders) > 10  # no order to learn by heart
+
+
+@pytest.mark.parametrize("fact", facts_to(13)[:-1])
+@pytest.mark.parametrize("how", ["slow", "wrong"])
+def test_what_was_slow_or_wrong_in_this_round_comes_more_often(how: str, fact: str) -> None:
+    for seed in range(10):
+        asked = Round(seed=lambda seed=seed: seed, count=12).answer_all(**{how: fact})
+        assert len(asked) == 12
+        assert asked.count(fact) == 3  # once with all, and in each half round after that
+        assert min(asked.count(other) for other in facts_to(13)[:-1]) == 1
+
+
+def test_a_fact_that_comes_again_comes_as_its_other_card() -> None:
+    game = Round(facts=["5+8"], count=4)
+    asked = []
+    while game.flash.prompt is not None:
+        asked.append(game.flash.prompt.rank)
+        game.right()
+    assert set(asked) == {5, 8}
+    assert asked[:2] == asked[2:]
+    assert asked[0] != asked[1]
 
 
 def test_a_right_answer_says_the_sum_logs_it_and_asks_for_the_next() -> None:
