@@ -472,14 +472,15 @@ class Board(anywidget.AnyWidget):
             position.check(Move.discard(*cards))
             raise RuntimeError(f"{event.outcome} for a legal move")
         except IllegalMoveError as error:
-            text = judged(position, cards, error, self.modes)
             wrong = event.outcome == "incorrect" and len(cards) == 2
-            keep = len(cards) == 2 and position.is_exposed(cards[0]) and (not wrong or self.modes.retry)
-            keep = keep and not self.modes.table
-            still = keep and cards[0].rank != position.rules.target
+            # A question that has been answered is not asked again: the answer would be logged a second time.
+            keep = (self.modes.retry or self._scene.answered == cards[0]) and not self.modes.table
+            still = (
+                keep and len(cards) == 2 and position.is_exposed(cards[0]) and cards[0].rank != position.rules.target
+            )
             self._show(
                 Scene(
-                    message=text,
+                    message=judged(position, cards, error, self.modes, kept=still),
                     tone="try",
                     selected=cards[:1] if still else (),
                     answered=self._scene.answered if still else None,

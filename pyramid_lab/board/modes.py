@@ -27,7 +27,10 @@ class Modes:
         say: after the first card, ask the child to say the fact aloud (nothing is typed).
         guided: dim the covered cards, so that the exposed ones stand out; off: a plain table.
         values: print the value on A, J, Q and K.
-        retry: after a wrong pair the first card stays chosen, so that only its partner is looked for again.
+        retry: after a try that fails the first card stays chosen, so that only its partner is looked for again. Off
+            unless the tutor turns it on: a child who goes on to another pair would have its first card tried with the
+            old one, and one slip would be logged as several errors. With both cards put back a mistaken tap only
+            chooses a card. A card whose missing number has been answered stays chosen either way.
         table: the tutor records a game that is played with real cards: logged as ``source=table``, ``clock=tutor``.
             Words are for the tutor, undo mends a wrong tap, and there are no hints.
         kings: ``"tap"`` them, or ``"auto"``: an exposed king goes by itself after a move.
@@ -48,7 +51,7 @@ class Modes:
     say: bool = False
     guided: bool = True
     values: bool = False
-    retry: bool = True
+    retry: bool = False
     table: bool = False
     kings: Literal["tap", "auto"] = "tap"
     theme: Literal["auto", "light", "dark"] = "auto"

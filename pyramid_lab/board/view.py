@@ -117,8 +117,14 @@ def _alone(target: int) -> str:
     return {13: "A king", 12: "A queen", 11: "A jack"}.get(target, f"A {target}")
 
 
-def judged(position: Position, cards: Sequence[Card], error: IllegalMoveError | None, modes: Modes) -> str:
-    """What the board says to a try: what was right, or what was in the way and how to go on."""
+def judged(
+    position: Position, cards: Sequence[Card], error: IllegalMoveError | None, modes: Modes, *, kept: bool = False
+) -> str:
+    """What the board says to a try: what was right, or what was in the way and how to go on.
+
+    Args:
+        kept: the first card is still chosen after a try that failed.
+    """
     if modes.table:
         return f"Noted: {_noted(position, cards, error)}"
     if error is None:
@@ -130,7 +136,7 @@ def judged(position: Position, cards: Sequence[Card], error: IllegalMoveError | 
     if error.reason is Reason.WRONG_TOTAL:
         off = sum(card.rank for card in cards) - position.rules.target
         near = f" That is {abs(off)} too {'many' if off > 0 else 'few'}."
-        kind = f" {cards[0].label} is still chosen: try another partner." if modes.retry else " Have another try."
+        kind = f" {cards[0].label} is still chosen: try another partner." if kept else " Have another try."
         return text + near + kind
     return text
 

@@ -134,7 +134,7 @@ def test_a_button_pressed_twice_on_one_view_acts_once(kind: str) -> None:
     assert [event.event_type for event in page.events].count("hint") == (kind == "hint")
 
 
-def test_a_wrong_total_teaches_keeps_the_first_card_and_is_logged_in_full() -> None:
+def test_a_wrong_total_teaches_and_is_logged_in_full() -> None:
     page = small()
     page.send("try", "Kc")
     page.send("try", "2d", "2d")
@@ -147,17 +147,31 @@ def test_a_wrong_total_teaches_keeps_the_first_card_and_is_logged_in_full() -> N
     page.send("try", "9s", "8d")
     event = page.events[-1]
     assert (event.outcome, event.total, event.error_class, event.fact) == ("incorrect", 17, "other", "4+9")
-    assert page.view["message"].startswith("9 + 8 is 17, not 13. That is 4 too many.")
-    assert page.view["selected"] == ["9s"]
+    assert page.view["message"] == "9 + 8 is 17, not 13. That is 4 too many. Have another try."
     assert page.view["wrong"] == ["9s", "8d"]
     assert page.view["timing"] == "select"
     assert page.board.game.moves == ()
 
 
-def test_without_retry_both_cards_are_put_back() -> None:
-    page = FakePage("table", 17, retry=False)
+@pytest.mark.parametrize("second", ["8d", "2c"], ids=["wrong", "covered"])
+@pytest.mark.parametrize("retry", [False, True])
+def test_both_cards_are_put_back_unless_the_tutor_chose_retry(second: str, retry: bool) -> None:
+    page = FakePage("table", 17, **({"retry": True} if retry else {}))
+    page.send("try", "9s", second)
+    assert page.view["tone"] == "try"
+    assert page.view["selected"] == (["9s"] if retry else [])
+    if second == "8d":
+        kind = "9♠ is still chosen: try another partner." if retry else "Have another try."
+        assert page.view["message"].endswith(kind)
+
+
+def test_a_card_whose_number_was_answered_stays_chosen_and_is_not_asked_for_again() -> None:
+    page = FakePage("table", 17, ask="choose")
+    page.send("answer", "9s", answer=4)
     page.send("try", "9s", "8d")
-    assert page.view["selected"] == []
+    assert page.view["selected"] == ["9s"]
+    assert page.view["answered"] == "9s"
+    assert page.view["message"].endswith("9♠ is still chosen: try another partner.")
 
 
 def test_a_covered_card_is_named_with_what_covers_it() -> None:
@@ -167,7 +181,6 @@ def test_a_covered_card_is_named_with_what_covers_it() -> None:
     assert page.rows("outcome", "reason")[-1] == ("blocked", "covered")
     page.send("try", "2d", "7s")
     assert page.view["message"] == "7♠ is covered by J♠ and 2♦."
-    assert page.view["selected"] == ["2d"]
 
 
 def test_a_king_with_a_partner_is_told_that_it_goes_alone() -> None:
