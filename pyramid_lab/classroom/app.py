@@ -281,14 +281,15 @@ class ClassApp(Voila):  # type: ignore[misc]  # Voila has no types
 
     # --- kernels
 
-    async def kernel_for(self, seat: Seat, folder: str, given: Mapping[str, str]) -> str:
+    async def kernel_for(self, seat: Seat, lesson: ClassLesson, folder: str, given: Mapping[str, str]) -> str:
         """The one kernel of a seat, new for each load of its page; the one before it ends."""
         assert seat.pupil is not None
         environment = {name: value for name, value in given.items() if os.environ.get(name) != value}
         environment |= {
             "PYRAMID_LAB_STORE": self.choices.store_url,
             "PYRAMID_LAB_STUDENT": seat.pupil.student_id,
-            "PYRAMID_LAB_SESSION": seat.session_id,
+            "PYRAMID_LAB_SESSION": self.register.session_of(seat, lesson),
+            "JPY_SESSION_NAME": f"{lesson.name}.ipynb",  # as in Jupyter: so the log names the lesson
         }
         async with self._locks.setdefault(seat, asyncio.Lock()):
             # The id changes in one step: a page that sees none has lost its kernel and starts again.

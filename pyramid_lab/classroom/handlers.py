@@ -23,6 +23,7 @@ from pyramid_lab.classroom.gate import SEAT_COOKIE, TUTOR_COOKIE, is_tutor, seat
 from pyramid_lab.classroom.pictures import picture_name, picture_svg
 from pyramid_lab.classroom.register import (
     ClassFullError,
+    ClassLesson,
     ClassOverError,
     Register,
     Seat,
@@ -298,15 +299,16 @@ class _KernelsOfSeat:
 
     notebook_data: ClassVar[dict[str, Any]] = {}
 
-    def __init__(self, app: ClassApp, seat: Seat) -> None:
+    def __init__(self, app: ClassApp, seat: Seat, lesson: ClassLesson) -> None:
         self._app = app
         self._seat = seat
+        self._lesson = lesson
 
     def get_pool_size(self, notebook: str) -> int:
         return 0
 
     def start_kernel(self, *, kernel_name: str, path: str, env: Mapping[str, str]) -> Awaitable[str]:
-        return self._app.kernel_for(self._seat, path, env)
+        return self._app.kernel_for(self._seat, self._lesson, path, env)
 
     def get_kernel(self, kernel_id: str) -> Any:
         return self._app.kernel_manager.get_kernel(kernel_id)
@@ -316,6 +318,7 @@ class LessonHandler(Guarded, TornadoVoilaHandler):  # type: ignore[misc]  # Voil
     """The lesson, as Voila shows it."""
 
     policy = LESSON_POLICY
+    lesson: ClassLesson
 
     @property
     def content_security_policy(self) -> str:
@@ -326,7 +329,7 @@ class LessonHandler(Guarded, TornadoVoilaHandler):  # type: ignore[misc]  # Voil
         seat = seat_of(self)
         if seat is None:
             raise web.HTTPError(403)
-        return _KernelsOfSeat(self.app, seat)
+        return _KernelsOfSeat(self.app, seat, self.lesson)
 
     async def get(self, path: str | None = None) -> None:
         seat = seat_of(self)
@@ -336,7 +339,8 @@ class LessonHandler(Guarded, TornadoVoilaHandler):  # type: ignore[misc]  # Voil
         if self.app.next_page(seat) != "/play":
             self.redirect(self.app.next_page(seat))
             return
-        self.notebook_path = self.app.notebook_of(self.app.register.lesson)
+        self.lesson = self.app.register.lesson  # of this page, also if the class moves on while it loads
+        self.notebook_path = self.app.notebook_of(self.lesson)
         await super().get(path="")  # type: ignore[misc]
 
 

@@ -48,7 +48,7 @@ def gather(wanted: Sequence[str], folders: Sequence[Path], root: Path) -> list[C
         for picture in source.parent.iterdir():
             if picture.suffix.lower() in _PICTURES and picture.is_file():
                 shutil.copyfile(picture, folder / picture.name)
-        lessons.append(ClassLesson(folder / "lesson.ipynb", title))
+        lessons.append(ClassLesson(folder / "lesson.ipynb", title, source.stem))
     return lessons
 
 

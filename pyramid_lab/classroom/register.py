@@ -31,10 +31,11 @@ class Pupil:
 
 @dataclass(frozen=True, slots=True)
 class ClassLesson:
-    """A lesson that is shown as a page: its file and the title that children and tutor read."""
+    """A lesson that is shown as a page: its file, the title that children and tutor read, and its name in the log."""
 
     path: Path
     title: str
+    name: str
 
 
 class State(enum.StrEnum):
@@ -64,7 +65,7 @@ class Seat:
     """One tablet that typed the right code.
 
     Attributes:
-        session_id: of the sitting, for the log; the same however often the page is loaded.
+        session_ids: of this child's sitting at each lesson, for the log; see :meth:`Register.session_of`.
         pages: pages that are open now.
         seen: when a page was last open, on the register's clock.
         kernel_id: of the kernel that plays for this child, if one does.
@@ -74,7 +75,7 @@ class Seat:
     seen: float
     state: SeatState = SeatState.CHOOSING
     pupil: Pupil | None = None
-    session_id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    session_ids: dict[ClassLesson, str] = field(default_factory=dict)
     pages: int = 0
     kernel_id: str | None = None
 
@@ -275,6 +276,11 @@ class Register:
         self._changed()
         return before
 
+    def session_of(self, seat: Seat, lesson: ClassLesson) -> str:
+        """The id of a child's sitting at a lesson: the same however often the page is loaded, also when the class was
+        at another lesson meanwhile."""
+        return seat.session_ids.setdefault(lesson, str(uuid.uuid4()))
+
     # --- the whole class
 
     @property
@@ -324,10 +330,10 @@ class Register:
     # --- inside
 
     def _stand_up(self, seat: Seat) -> None:
-        """Free the seat's name. A new sitting begins with the next name, so one child's rows never get another's id."""
+        """Free the seat's name. New sittings begin with the next name, so one child's rows never get another's id."""
         seat.pupil = None
         seat.state = SeatState.CHOOSING
-        seat.session_id = str(uuid.uuid4())
+        seat.session_ids = {}
 
     def _back_to_names(self, seat: Seat) -> None:
         seat.pupil = None

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from pyramid_lab.log import schema
+from pyramid_lab.log.frames import sessions
+from pyramid_lab.log.store import Store
 from tests.classroom.class_server import ClassServer, is_kernel, wait_until
 from tests.classroom.tablet import Tablet
 
@@ -134,3 +141,29 @@ def test_pause_and_next_lesson_reach_every_tablet(school_class: ClassServer) -> 
     assert tutor.post("/tutor/do", {"do": "dance"}).status_code == 400
     tutor.post("/tutor/do", {"do": "lesson", "about": "0"})
     tablet.leave()
+
+
+def test_the_log_knows_which_lesson_of_the_class_a_try_belongs_to(school_class: ClassServer, tmp_path: Path) -> None:
+    tablet, tutor = school_class.tablet("Gus"), school_class.tutor()
+    before = len(school_class.events("Gus"))
+    for lesson in (0, 1, 0):
+        tutor.post("/tutor/do", {"do": "lesson", "about": str(lesson)})
+        tablet.play()
+        tablet.act("draw")
+        tablet.close()
+    tablet.leave()
+    with Store(school_class.place, outbox=school_class.outbox) as log:
+        copy = log.backup(tmp_path / "copy.sqlite3")
+    with Store(copy) as log:
+        gus = school_class.students["Gus"]
+        lessons = sessions(log, student=gus, progress=False).set_index("session_id")["lesson"]
+        events = log.events(student_id=gus)[before:]
+        draws = [event for event in events if event.event_type == "draw"]
+        assert [lessons[event.session_id] for event in draws] == ["1", "2", "1"]
+        # Back at the first lesson: the same game in the same sitting.
+        assert (draws[0].game_id, draws[0].session_id) == (draws[2].game_id, draws[2].session_id)
+        assert draws[1].game_id != draws[0].game_id
+        # Every sitting of the child goes with an erasure, also those without a try.
+        log.erase_student(gus)
+        with log.reading() as connection:
+            assert gus not in connection.execute(sa.select(schema.sessions.c.student_id)).scalars().all()

@@ -47,6 +47,7 @@ def test_a_lesson_is_found_by_the_beginning_of_its_name_the_tutors_own_first(tmp
     assert find(str(shipped), folders) == shipped
     lessons = gather(["02", "01"], folders, root)
     assert [lesson.title for lesson in lessons] == [other.stem, "My own pairs"]
+    assert [lesson.name for lesson in lessons] == ["02_rows", "01_pairs"]
 
 
 def test_a_lesson_keeps_its_pictures_and_does_not_change_while_the_class_plays(tmp_path: Path, root: Path) -> None:

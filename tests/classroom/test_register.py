@@ -23,7 +23,7 @@ from pyramid_lab.classroom.register import (
 from tests.classroom.test_codes import Clock
 
 ANA, BEN = Pupil("s-ana", "Ana", 0), Pupil("s-ben", "Ben", 1)
-LESSONS = [ClassLesson(Path("1.ipynb"), "One"), ClassLesson(Path("2.ipynb"), "Two")]
+LESSONS = [ClassLesson(Path("1.ipynb"), "One", "01_one"), ClassLesson(Path("2.ipynb"), "Two", "02_two")]
 
 
 @pytest.fixture
@@ -100,14 +100,22 @@ def test_a_name_moves_by_itself_once_its_tablet_has_been_away(register: Register
 def test_a_sitting_keeps_its_id_while_the_page_loads_again_and_not_for_the_next_child(register: Register) -> None:
     seat = tablet(register)
     register.take(seat, "s-ana")
-    first = seat.session_id
+    first = register.session_of(seat, LESSONS[0])
     register.page_opened(seat)
     register.page_closed(seat)
     register.take(seat, "s-ana")
-    assert seat.session_id == first
+    assert register.session_of(seat, LESSONS[0]) == first
     register.take(seat, "s-ben")
-    assert seat.session_id != first
+    assert register.session_of(seat, LESSONS[0]) != first
     assert register.seated("s-ana") is None
+
+
+def test_each_lesson_is_a_sitting_of_its_own_and_goes_on_when_the_class_comes_back_to_it(register: Register) -> None:
+    seat = tablet(register)
+    register.take(seat, "s-ana")
+    one, two = (register.session_of(seat, lesson) for lesson in LESSONS)
+    assert one != two
+    assert register.session_of(seat, LESSONS[0]) == one
 
 
 def test_who_left_or_was_sent_out_has_a_secret_worth_nothing(register: Register) -> None:
