@@ -10,7 +10,9 @@
  * @typedef {{card: string, rank: string, suit: Suit, value: number, name: string, open: boolean, exposed: boolean,
  *   alone: boolean, row: number, column: number, prompt: string, chosen: string}} CardView
  * @typedef {{label: string, caption: string, left: number, card: CardView | null}} PileView
- * @typedef {{action: string, label: string, name: string, enabled: boolean, why: string}} ActionView
+ * `sure`: what the button and the board say after a first press, where only a second one acts.
+ * @typedef {{action: string, label: string, name: string, enabled: boolean, why: string,
+ *   sure?: {label: string, name: string, text: string} | null}} ActionView
  * @typedef {{name: string, label: string, value: string}} StatusView
  * @typedef {{name: string, label: string, value: boolean | string, choices: [string, string][]}} SettingView
  * @typedef {{guided: boolean, values: boolean, theme: string, contrast: string, four_colours: boolean,
@@ -482,6 +484,8 @@ function createView(model, host, line) {
   /** @type {HTMLElement | null} */
   let roving = null;
   let settingsOpen = false;
+  /** The action whose button was pressed once and waits for a second press, or "". */
+  let sure = "";
   let clockShownAt = 0;
   /** @type {number | undefined} */
   let slipTimer;
@@ -597,6 +601,7 @@ function createView(model, host, line) {
     const bounced = at - (lastTap.get(id) ?? -Infinity) < CARD_BOUNCE_MS;
     lastTap.set(id, at);
     if (bounced) return;
+    goOn();
     const card = cardOf(id);
     if (!card) return;
     if (view.paused) {
@@ -630,8 +635,7 @@ function createView(model, host, line) {
   function choose(card, at) {
     watch.choose(at);
     selected = [card.card];
-    say(message, card.prompt);
-    mark(message, "data-tone", "calm");
+    showWords();
     say(live, card.chosen);
     showMarks();
     showAsk();
@@ -641,8 +645,7 @@ function createView(model, host, line) {
     if (selected.length === 0) return;
     watch.drop();
     selected = [];
-    say(message, view.message);
-    mark(message, "data-tone", view.tone);
+    showWords();
     say(live, told);
     showMarks();
     showAsk();
@@ -667,6 +670,8 @@ function createView(model, host, line) {
     const quick = at - (lastTap.get(action) ?? -Infinity);
     lastTap.set(action, at);
     if (quick < BUTTON_BOUNCE_MS && ONCE.has(action)) return;
+    const again = sure === action;
+    goOn();
     if (action === "settings") {
       openSettings(!settingsOpen);
       return;
@@ -686,7 +691,21 @@ function createView(model, host, line) {
       drop("Choice taken back");
       return;
     }
+    if (wanted?.sure && !again) {
+      sure = action;
+      showControls();
+      showWords();
+      say(live, wanted.sure.text);
+      return;
+    }
     post(action, event);
+  }
+  /** The game that a first press would have ended goes on. */
+  function goOn() {
+    if (sure === "") return;
+    sure = "";
+    showControls();
+    showWords();
   }
   /** @param {string} action @returns {ActionView | null | undefined} */
   function actionOf(action) {
@@ -805,6 +824,13 @@ function createView(model, host, line) {
     on,
   );
   root.addEventListener(
+    "focusout",
+    (event) => {
+      if (event.target === actionButtons.get(sure)) goOn();
+    },
+    on,
+  );
+  root.addEventListener(
     "pointerdown",
     (event) => {
       pointer = event.pointerType === "touch" ? "touch" : "mouse";
@@ -834,7 +860,8 @@ function createView(model, host, line) {
         if (settingsOpen) {
           openSettings(false);
           focusOn(controls.querySelector("[data-action=settings]"));
-        } else if (view.slip && lastTry && when(event) - lastTry.at <= SLIP_MS) slip(event);
+        } else if (sure !== "") goOn();
+        else if (view.slip && lastTry && when(event) - lastTry.at <= SLIP_MS) slip(event);
         else drop("Choice put back");
         return;
       }
@@ -992,7 +1019,9 @@ function createView(model, host, line) {
     const wanted = view.actions.map((action) => {
       let button = actionButtons.get(action.action);
       if (!button) actionButtons.set(action.action, (button = control(action.action)));
-      showAction(button, action);
+      const asked = action.action === sure ? action.sure : null;
+      showAction(button, asked ? { ...action, ...asked } : action);
+      mark(button, "data-sure", asked ? "" : null);
       if (action.action === "settings") mark(button, "aria-expanded", String(settingsOpen));
       return button;
     });
@@ -1003,6 +1032,13 @@ function createView(model, host, line) {
       }
     }
     placeAll(controls, wanted);
+  }
+  /** The line under the table: a question that waits, else the chosen card's, else what Python says. */
+  function showWords() {
+    const asked = sure === "" ? null : actionOf(sure)?.sure;
+    const card = selected.length === 1 ? cardOf(selected[0] ?? "") : undefined;
+    say(message, asked ? asked.text : (card?.prompt ?? view.message));
+    mark(message, "data-tone", asked || card ? "calm" : view.tone);
   }
   function showStatus() {
     const lines = view.clock ? [...view.status, { name: "clock", label: "Time", value: "" }] : view.status;
@@ -1083,6 +1119,7 @@ function createView(model, host, line) {
     if (view.number === shownNumber && before !== null) return;
     shownNumber = view.number;
     pending.clear();
+    sure = "";
     if (before === null) watch.begin(view.started ? "reshown" : "shown");
     else if (view.timing !== "keep") watch.begin(view.timing);
     const kept = view.timing === "keep" && before !== null ? selected.filter((id) => cardOf(id)) : null;

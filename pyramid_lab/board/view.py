@@ -31,6 +31,20 @@ Timing = Literal["shown", "select", "keep"]
 # What helps a player at the screen has no place where the tutor taps for a player at a table.
 _NOT_AT_A_TABLE: Final = frozenset({"hints", "undo", "retry"})
 
+# What is said before a game that runs is ended: one line on a wide board, so that the button stays under the finger.
+_SURE: Final[dict[str, dict[str, str]]] = {
+    "restart": {
+        "label": "Restart?",
+        "name": "Restart this deal: press once more to give this game up",
+        "text": "This game is not over. Press once more to begin it again.",
+    },
+    "new": {
+        "label": "New?",
+        "name": "New deal: press once more to give this game up",
+        "text": "This game is not over. Press once more for a new deal.",
+    },
+}
+
 _SUITS: Final = {"c": "clubs", "d": "diamonds", "h": "hearts", "s": "spades"}
 _RANKS: Final = {1: "ace", 11: "jack", 12: "queen", 13: "king"}
 
@@ -362,8 +376,9 @@ def _actions(game: Game, frame: Frame, scene: Scene) -> list[dict[str, Any]]:
         found.append((name, label, label, frame.started or frame.paused, "The game has not begun yet."))
     if modes.settings:
         found.append(("settings", "Settings", "Settings", True, ""))
+    sure = _SURE if playing and game.moves else {}
     return [
-        {"action": action, "label": label, "name": name, "enabled": enabled, "why": why}
+        {"action": action, "label": label, "name": name, "enabled": enabled, "why": why, "sure": sure.get(action)}
         for action, label, name, enabled, why in found
     ]
 

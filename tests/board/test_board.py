@@ -298,6 +298,27 @@ def test_a_new_game_takes_the_next_deal() -> None:
     assert page.events == []
 
 
+def test_a_game_that_runs_is_given_up_only_when_it_is_asked_for_twice() -> None:
+    page = small()
+
+    def asking() -> set[str]:
+        return {action["action"] for action in page.view["actions"] if action["sure"] is not None}
+
+    assert asking() == set()
+    page.send("hint")
+    assert asking() == set()
+    page.send("draw")
+    assert asking() == {"new", "restart"}
+    page.send("pause")
+    assert asking() == {"new", "restart"}
+    page.send("resume")
+    page.send("undo")
+    assert asking() == set()
+    win(page)
+    assert page.board.game.outcome is Outcome.WON
+    assert asking() == set()
+
+
 def test_done_ends_the_game_and_undo_opens_it_again() -> None:
     page = small()
     page.send("draw")

@@ -24,6 +24,8 @@ WATCH_FLIGHTS = """() => { window.flights = []; const play = Element.prototype.a
     Element.prototype.animate = function (frames, options) { window.flights.push(options.duration);
     return play.call(this, frames, options); }; }"""
 
+BUTTON_BOUNCE_MS = 400
+
 BLANK = """() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"""
 
 
@@ -250,15 +252,68 @@ def test_a_double_click_on_a_button_acts_once(make: Callable[..., StaticBoard], 
     board = make("one-pass", 17)
     board.action("draw").click()
     board.wait_for_view(1)
-    board.action(action).dblclick()
+    board.action("undo").click()
     board.wait_for_view(2)
+    board.action(action).dblclick()
+    board.wait_for_view(3)
     board.page.evaluate(BLANK)
-    assert board.board.view["number"] == 2
+    assert board.board.view["number"] == 3
+
+
+@pytest.mark.parametrize("action", ["new", "restart"])
+def test_a_running_game_is_given_up_only_by_a_second_press(make: Callable[..., StaticBoard], action: str) -> None:
+    board = make("one-pass", 17)
+    page, button = board.page, board.action(action)
+    page.evaluate("() => document.body.insertAdjacentHTML('beforeend', '<button>after</button>')")
+    board.action("draw").click()
+    board.wait_for_view(1)
+    label, name = button.inner_text(), button.get_attribute("aria-label")
+    game = board.board.game_id
+
+    def asks() -> bool:
+        page.evaluate(BLANK)
+        asked = button.inner_text() == f"{label}?"
+        assert ("press once more" in button.get_attribute("aria-label")) == asked
+        assert board.message.inner_text().startswith("This game is not over. Press once more") == asked
+        return asked
+
+    # Neither a double click nor a key held down is a second press.
+    button.dblclick()
+    assert asks()
+    assert page.locator(".pl-live").inner_text() == board.message.inner_text()
+    board.card("Qc").click()
+    assert not asks()
+    expect(board.message).to_have_text("Q (12) + ? = 13")
+    for way_back in ("Escape", "ArrowUp", "Tab"):
+        button.focus()
+        page.wait_for_timeout(BUTTON_BOUNCE_MS)  # what is tested is a press that is no bounce of the one before
+        page.keyboard.down("Enter")
+        page.keyboard.down("Enter")
+        page.keyboard.up("Enter")
+        assert asks()
+        page.keyboard.press(way_back)
+        assert not asks()
+        expect(board.message).to_have_text("Q (12) + ? = 13")
+    assert (button.inner_text(), button.get_attribute("aria-label")) == (label, name)
+    assert board.board.game_id == game
+    assert [event.event_type for event in board.events] == ["deal", "draw"]
+
+    button.focus()
+    page.wait_for_timeout(BUTTON_BOUNCE_MS)
+    page.keyboard.press("Enter")
+    assert asks()
+    page.wait_for_timeout(BUTTON_BOUNCE_MS)
+    page.keyboard.press("Enter")
+    board.wait_for_view(2)
+    assert board.board.game_id != game
+    assert not asks()
+    last = board.events[-1]
+    assert (last.event_type, last.outcome, last.reason) == ("end", "stopped", "another_game")
 
 
 def test_delays_come_back_within_20_ms(make: Callable[..., StaticBoard]) -> None:
     board = make("table", 17)
-    board.action("draw").click()
+    board.action("hint").click()
     board.wait_for_view(1)
     plan = [("9s", "8d", 300, 450), ("Qc", "8c", 700, 900), ("8h", "Ad", 1200, 800)]
     for number, (one, other, least, least_between) in enumerate(plan, start=1):
