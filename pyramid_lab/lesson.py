@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, Literal
@@ -115,7 +115,7 @@ def _dead(position: Position) -> bool | None:
     return None if isinstance(answer, Unknown) else isinstance(answer, Unwinnable)
 
 
-def review(student: str | None = None, *, place: str | Path | None = None, target: int = 13) -> None:
+def review(student: str | None = None, *, place: str | Path | None = None, target: int | Sequence[int] = 13) -> None:
     """Show the table and picture of a student's tries, with a button for the newest.
 
     On a page of a class (``$PYRAMID_LAB_SESSION`` is set) it shows nothing: there the tutor has the report, and thirty
@@ -124,7 +124,8 @@ def review(student: str | None = None, *, place: str | Path | None = None, targe
     Args:
         student: the student's pseudonym; default ``$PYRAMID_LAB_STUDENT``, else ``guest``.
         place: path or URL of the log.
-        target: what pairs total, 10 to 13.
+        target: what pairs total, 10 to 13, or several of these, each with its table. What was tried at other totals is
+            folded below.
     """
     if os.environ.get(SESSION_VARIABLE):
         return

@@ -57,7 +57,7 @@ def fact_table(events: Iterable[Event], *, target: int = 13) -> pd.DataFrame:
     return table[["tries", "right", "accuracy", "timed", "median_s"]]
 
 
-def fact_table_html(table: pd.DataFrame) -> str:
+def fact_table_html(table: pd.DataFrame, *, target: int = 13) -> str:
     """The table of :func:`fact_table` for people: HTML with a caption and headed rows and columns."""
     rows = "".join(
         f"<tr><th scope='row'>{escape(str(fact))}</th><td>{row['tries']}</td><td>{row['right']}</td>"
@@ -68,9 +68,8 @@ def fact_table_html(table: pd.DataFrame) -> str:
     heads = "".join(
         f"<th scope='col'>{head}</th>" for head in ("Fact", "Tries", "Right", "Accuracy", "Median time", "")
     )
-    total = int(table["tries"].sum())
     return (
-        f"<table><caption>What was tried: {total} {'try' if total == 1 else 'tries'} in all</caption>"
+        f"<table><caption>What was tried {_said_of(table, target)} in all</caption>"
         f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
     )
 
@@ -94,25 +93,54 @@ def fact_picture(table: pd.DataFrame) -> bytes:
     return out.getvalue()
 
 
-def review_html(events: Sequence[Event], *, target: int = 13) -> str:
-    """Table and picture of one student's events as one piece of HTML; without a try, a sentence that says so."""
-    if not any(event.event_type == "attempt" for event in events):
+def review_html(events: Sequence[Event], *, target: int | Sequence[int] = 13) -> str:
+    """Table and picture of one student's events as one piece of HTML; without a try, a sentence that says so.
+
+    Args:
+        events: of one student.
+        target: what pairs total, 10 to 13, or several of these. What was tried at other totals is folded below.
+    """
+    from pyramid_lab.insight.tries import target_at
+
+    asked = [target] if isinstance(target, int) else list(target)
+    played = sorted({target_at(event.rule_set) for event in events if event.event_type == "attempt"})
+    if not played:
         return f"<p>{_NOTHING}</p>"
-    table = fact_table(events, target=target)
+    parts = [
+        _table_and_picture(fact_table(events, target=one), one)
+        if one in played
+        else f"<p>Nothing that makes {one} has been tried yet.</p>"
+        for one in asked
+    ]
+    for one in played:
+        if one not in asked:
+            table = fact_table(events, target=one)
+            parts.append(
+                f"<details><summary>Also tried {_said_of(table, one)}</summary>{_table_and_picture(table, one)}</details>"
+            )
+    return "".join(parts)
+
+
+def _table_and_picture(table: pd.DataFrame, target: int) -> str:
     picture = base64.b64encode(fact_picture(table)).decode("ascii")
     return (
-        f"{fact_table_html(table)}<p><img style='max-width:100%' src='data:image/png;base64,{picture}' "
-        f"alt='{escape(_picture_in_words(table), quote=True)}'></p>"
+        f"{fact_table_html(table, target=target)}<p><img style='max-width:100%' "
+        f"src='data:image/png;base64,{picture}' alt='{escape(_picture_in_words(table), quote=True)}'></p>"
     )
 
 
-def show_review(student_id: str, *, place: str | Path | None = None, target: int = 13) -> None:
+def _said_of(table: pd.DataFrame, target: int) -> str:
+    total = int(table["tries"].sum())
+    return f"to make {target}: {total} {'try' if total == 1 else 'tries'}"
+
+
+def show_review(student_id: str, *, place: str | Path | None = None, target: int | Sequence[int] = 13) -> None:
     """Show a student's table and picture in a notebook, with a button that shows the newest tries.
 
     Args:
         student_id: the student's pseudonym.
         place: where the log is, see :class:`pyramid_lab.log.store.Store`.
-        target: what pairs total, 10 to 13.
+        target: what pairs total, 10 to 13, or several of these; see :func:`review_html`.
     """
     import ipywidgets
     from IPython.display import HTML, display

@@ -86,6 +86,45 @@ def test_the_page_shows_table_and_picture_and_says_both_in_words() -> None:
     assert "src='data:image/png;base64,iVBOR" in page
 
 
+def to_ten() -> list[Event]:
+    """One try that makes 10, right."""
+    rules = rule_set("one-pass").replace(rows=4, target=10)
+    position = Position.start(rules, Deal.from_seed(40, 10))
+    pair = next(move.cards for move in position.legal_discards() if len(move.cards) == 2)
+    return [
+        record(
+            kind,
+            position,
+            cards,
+            event_id=f"10000000-0000-4000-8000-{number:012d}",
+            student_id="s1",
+            session_id="t1",
+            game_id="g10",
+            event_index=number,
+            t_utc=datetime(2026, 9, 8, 8, 0, number, tzinfo=UTC),
+            rt_ms=1500 if cards else None,
+            clock="browser",
+        )
+        for number, (kind, cards) in enumerate([("deal", ()), ("attempt", pair)])
+    ]
+
+
+def test_no_try_is_hidden_whatever_it_had_to_make() -> None:
+    both = [*played(), *to_ten()]
+    one = review_html(both, target=10)
+    shown, folded = one.split("<details>")
+    assert "make 10: 1 try in all" in shown
+    assert "make 13" not in shown
+    assert "<summary>Also tried to make 13: 5 tries</summary>" in folded
+    assert "5 tries in all" in folded
+
+    several = review_html(both, target=[10, 11, 13])
+    assert several.index("make 10: 1 try") < several.index("makes 11 has been tried yet") < several.index("make 13: 5")
+    assert "<details>" not in several
+    assert several.count("<img") == 2
+    assert "<details>" not in review_html(played())  # one total is all there is
+
+
 def test_without_a_try_it_says_how_to_get_one() -> None:
     page = review_html([event for event in played() if event.event_type != "attempt"])
     assert "No tries yet" in page
