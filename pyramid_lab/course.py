@@ -45,6 +45,19 @@ CHOICES: Final = 20
 
 _SOLVE_S: Final = 0.5
 _VERDICT_S: Final = 5.0
+_PROGRESS: Final = "{desc} {bar} {n_fmt} of {total_fmt}"
+"""A progress bar in plain words, without a speed or a time."""
+
+_NO_LIST: Final = (
+    "<details><summary>For the tutor: does more than one child play on this computer?</summary>"
+    "<p>If it is one child, all is well: go on.</p>"
+    "<p>For more, make a list of names first. Without one, everybody's tries are kept together, as if one child had "
+    "played, and the report cannot tell them apart. In the window in which you typed <code>pyramid-lab</code>, stop it "
+    "with Ctrl+C and type, once for each child,</p>"
+    "<pre>pyramid-lab student add Ada</pre>"
+    "<p>or <code>pyramid-lab student import roster.csv</code> for a whole class. Then each lesson begins with the "
+    "names to choose from, and this line is gone.</p></details>"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +263,7 @@ def odds(rules: Rules | str = "one-pass", deals: int = 500, *, first_seed: int =
     chosen = rule_set(rules)
     rows: list[tuple[int, str, float]] = []
     # The bar stays when it is full: a page of Voila would show an error in the place of one that is gone.
-    for seed in tqdm(range(first_seed, first_seed + deals), desc=f"Solving {deals} deals", delay=1):
+    for seed in tqdm(range(first_seed, first_seed + deals), desc="Deals looked at:", bar_format=_PROGRESS, delay=1):
         answer = solve(Position.start(chosen, Deal.from_seed(seed, chosen.target)), max_seconds=_SOLVE_S)
         moves = float(len(answer.line)) if isinstance(answer, Winnable) else float("nan")
         word = (
@@ -264,8 +277,35 @@ def odds(rules: Rules | str = "one-pass", deals: int = 500, *, first_seed: int =
     return table
 
 
+def odds_table(table: pd.DataFrame, deals: int = 10) -> HTML:
+    """The first deals one by one, in words; folded, so that a guess can come first.
+
+    Args:
+        table: as :func:`odds` gives it.
+        deals: how many of its rows.
+    """
+    from IPython.display import HTML
+
+    first = table.head(deals)
+    answers = {"winnable": "yes", "unwinnable": "no", "unknown": "not known"}
+    rows = "".join(
+        f"<tr><th scope='row'>{row['seed']}</th><td style='text-align:left'>{answers[row['answer']]}</td>"
+        f"<td>{int(row['moves']) if row['answer'] == 'winnable' else ''}</td>"
+        f"<td>{row['n_winnable']} of {row['n_decided']}</td></tr>"
+        for row in first.to_dict("records")
+    )
+    heads = "".join(
+        f"<th scope='col'>{head}</th>"
+        for head in ("Deal", "Can it be won?", "Moves of the way found", "Can be won so far")
+    )
+    return HTML(
+        _folded(f"The first {len(first)} deals", f"<table style='font-size:1.15em'><tr>{heads}</tr>{rows}</table>")
+    )
+
+
 def odds_picture(table: pd.DataFrame, *, title: str = "") -> HTML:
     """The share of winnable deals as more and more deals are looked at, with its 90 % interval; says it in words too.
+    Folded, so that a guess can come first.
 
     Args:
         table: as :func:`odds` gives it.
@@ -278,16 +318,20 @@ def odds_picture(table: pd.DataFrame, *, title: str = "") -> HTML:
 
     last = table.iloc[-1]
     words = (
-        f"{last['n_winnable']} of {last['n_decided']} deals can be won: {last['n_winnable'] / last['n_decided']:.1%} "
-        f"(with a chance of 90 % the true share lies between {last['low']:.1%} and {last['high']:.1%})."
+        f"{last['n_winnable']} of {last['n_decided']} deals can be won: about "
+        f"{100 * last['n_winnable'] / last['n_decided']:.0f} of 100. With a chance of 90 % the true share lies between "
+        f"{100 * last['low']:.1f} and {100 * last['high']:.1f} of 100."
     )
+    undecided = len(table) - last["n_decided"]
+    if undecided:
+        words += f" {undecided} more took too long to find out."
     figure = Figure(figsize=(7, 3.2), layout="constrained")
     axes = figure.subplots()
     deals = range(1, len(table) + 1)
     axes.fill_between(deals, 100 * table["low"], 100 * table["high"], color="#c9dcec", label="90 % interval")
     axes.plot(deals, 100 * table["share"], color="#1f4e79", label="share so far")
     axes.set_xlabel("deals looked at")
-    axes.set_ylabel("can be won, %")
+    axes.set_ylabel("can be won, of 100")
     axes.set_ylim(0, None)
     axes.set_title(title)
     axes.legend(frameon=False)
@@ -296,23 +340,39 @@ def odds_picture(table: pd.DataFrame, *, title: str = "") -> HTML:
     figure.savefig(out, format="png", dpi=110)
     data = base64.b64encode(out.getvalue()).decode("ascii")
     return HTML(
-        f"<p style='font-size:1.2em'>{escape(words)}</p>"
-        f"<p><img style='max-width:100%' src='data:image/png;base64,{data}' alt='{escape(words, quote=True)}'></p>"
+        _folded(
+            f"{title}: what the computer found" if title else "What the computer found",
+            f"<p style='font-size:1.2em'>{escape(words)}</p>"
+            f"<p><img style='max-width:100%' src='data:image/png;base64,{data}' alt='{escape(words, quote=True)}'></p>",
+        )
+    )
+
+
+def _folded(summary: str, html: str) -> str:
+    """A line to press, in the child's size, and under it what it shows."""
+    return (
+        "<details><summary style='font-size:1.4em;line-height:1.5;padding:0.3em 0;cursor:pointer'>"
+        f"<b>{escape(summary)}</b></summary>{html}</details>"
     )
 
 
 def who_plays() -> Any:
-    """The list of names to choose from; nothing where there is none, and on a page of a class, which knows the child.
+    """The list of names to choose from; where there is none, a folded line that tells the tutor what that means.
 
+    Nothing on a page of a class, which knows the child, and where ``$PYRAMID_LAB_STUDENT`` names one.
     A board belongs to whoever is chosen when its cell is run.
     """
     from pyramid_lab.log.names import Names
     from pyramid_lab.picker import pick_student
 
-    if os.environ.get(SESSION_VARIABLE) or not Names.of(shared_store()).people():
+    if os.environ.get(SESSION_VARIABLE):
         return None
-    picker = pick_student()
     playing = os.environ.get(STUDENT_VARIABLE)
+    if not Names.of(shared_store()).people():
+        from IPython.display import HTML
+
+        return None if playing else HTML(_NO_LIST)
+    picker = pick_student()
     if playing in {value for _, value in picker.names.options}:
         picker.names.value = playing  # chosen before this cell was run again
     return picker
@@ -385,7 +445,7 @@ def class_report(*, place: str | Path | None = None, simulated: int = 10) -> HTM
             f"looks like, here is one on {simulated} <strong>simulated</strong> children. It shows your class as soon "
             "as one try is logged.</p>"
         )
-    with tqdm(desc="Reading the log", delay=1) as bar:
+    with tqdm(desc="Reading the log", bar_format=_PROGRESS, delay=1) as bar:
 
         def tell(done: int, total: int, what: str) -> None:
             bar.total = total
@@ -425,6 +485,7 @@ __all__ = [
     "flash",
     "odds",
     "odds_picture",
+    "odds_table",
     "picture",
     "play_next",
     "simulated_class",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections import Counter
 from dataclasses import replace
@@ -23,6 +24,7 @@ from pyramid_lab.course import (
     compare_rules,
     odds,
     odds_picture,
+    odds_table,
     picture,
     play_next,
     still_to_win,
@@ -36,7 +38,7 @@ from pyramid_lab.log.events import Event
 from pyramid_lab.log.frames import sessions
 from pyramid_lab.log.names import Names
 from pyramid_lab.log.store import Store
-from pyramid_lab.solver import RICH, Unwinnable, Winnable, find_deals, solve
+from pyramid_lab.solver import RICH, Unknown, Unwinnable, Winnable, find_deals, solve
 from tests.board.page import FakePage
 
 ONE_PASS = rule_set("one-pass")
@@ -130,8 +132,40 @@ def test_odds_are_counted_deal_by_deal_with_an_interval() -> None:
     assert last["share"] == pytest.approx((sum(truth) + 1) / 82)
     assert last["low"] < sum(truth) / 80 < last["high"]
     page = odds_picture(table).data
-    assert f"{sum(truth)} of 80 deals can be won" in page
+    assert f"{sum(truth)} of 80 deals can be won: about {100 * sum(truth) / 80:.0f} of 100" in page
     assert "alt=" in page
+    assert "took too long" not in page
+
+    # Nothing is given away before somebody asks: all of it lies in a folded part.
+    one_by_one = odds_table(table, 40).data
+    for folded in (page, one_by_one):
+        assert re.fullmatch(
+            r"<details><summary[^>]*><b>[^<>\d]*(40 deals)?</b></summary>.*</details>", folded, re.DOTALL
+        )
+    rows = re.findall(r"<th scope='row'>(\d+)</th><td[^>]*>(yes|no)</td><td>(\d*)</td><td>(\d+) of \1</td>", one_by_one)
+    assert [(int(number), answer == "yes") for number, answer, _, _ in rows] == list(enumerate(truth[:40], start=1))
+    assert all(bool(moves) == (answer == "yes") for _, answer, moves, _ in rows)
+    assert [int(won) for *_, won in rows] == np.cumsum(truth[:40]).tolist()
+
+
+def test_a_deal_that_took_too_long_is_said_to_be_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = [Unwinnable(), Unknown("time"), Winnable(tuple(map(Move.parse, ["Kc", "draw"])))]
+    monkeypatch.setattr("pyramid_lab.course.solve", lambda *_args, **_limits: answers.pop(0))
+    table = odds("classic", 3)
+    page = odds_table(table).data
+    assert re.findall(r"<td[^>]*>([^<]*)</td>", page) == [
+        "no",
+        "",
+        "0 of 1",
+        "not known",
+        "",
+        "0 of 1",
+        "yes",
+        "2",
+        "1 of 2",
+    ]
+    assert "1 of 2 deals can be won: about 50 of 100." in odds_picture(table).data
+    assert "1 more took too long to find out." in odds_picture(table).data
 
 
 def test_the_rules_beside_each_other_say_what_the_rules_say() -> None:
@@ -280,7 +314,14 @@ def test_the_names_are_asked_for_where_there_are_any_but_not_on_a_page_of_a_clas
 ) -> None:
     monkeypatch.setenv("PYRAMID_LAB_STORE", str(tmp_path / "log.sqlite3"))
     monkeypatch.delenv("PYRAMID_LAB_STUDENT", raising=False)
+    alone = who_plays().data
+    # One folded line: nothing that a child at home would have to read or answer.
+    assert alone.startswith("<details><summary>For the tutor: does more than one child play")
+    assert alone.endswith("</details>")
+    assert "pyramid-lab student add" in alone
+    monkeypatch.setenv("PYRAMID_LAB_STUDENT", "ann")  # named by whoever started the kernel
     assert who_plays() is None
+    monkeypatch.delenv("PYRAMID_LAB_STUDENT")
     store = shared_store()
     person = Names.of(store).add(store, "Émile <b>", class_name="3a")
     picker = who_plays()

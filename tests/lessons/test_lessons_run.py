@@ -46,6 +46,20 @@ def test_lesson_11_shows_a_simulated_class_of_ten_until_somebody_has_played(
         assert f"Child {number} (simulated)" in report
 
 
+def test_lesson_10_gives_nothing_away_before_somebody_presses_and_speaks_plainly(
+    executed: Mapping[str, NotebookNode],
+) -> None:
+    (name,) = (path.stem for path in LESSONS if path.stem.startswith("10_"))
+    shown = [output for cell in executed[name].cells[:-1] for output in cell.get("outputs", [])]
+    found = [text for output in shown if "won" in (text := output.get("data", {}).get("text/html", ""))]
+    assert len(found) >= 3
+    assert all(text.count("<details>") == 1 for text in found)
+    for output in shown:
+        assert not re.search(r"NaN|it/s|s/it|dataframe", str(output))
+        text = output.get("data", {}).get("text/html", "")
+        assert "of 500 deals" not in re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
+
+
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_a_lesson_is_prose_and_one_line_calls(path: Path) -> None:
     for cell in nbformat.read(path, as_version=4).cells:
