@@ -36,7 +36,7 @@ from pyramid_lab.classroom.feed import Feed
 from pyramid_lab.classroom.gate import LARGEST_MESSAGE, DoorKeeping, OwnKernelOnly, WidgetConnection
 from pyramid_lab.classroom.kernels import ClassKernels
 from pyramid_lab.classroom.register import ClassLesson, Register, Seat, SeatState, State
-from pyramid_lab.classroom.watch import Watch
+from pyramid_lab.classroom.watch import Progress, Watch
 
 HERE: Final = Path(__file__).parent
 TIDY_SECONDS: Final = 2
@@ -340,7 +340,7 @@ class ClassApp(Voila):  # type: ignore[misc]  # Voila has no types
                     "id": pupil.student_id,
                     "name": pupil.name,
                     "now": "not here" if seat is None else "here" if here else "page closed or asleep",
-                    "hand": progress.trouble(now) if here and register.state is State.PLAYING else "",
+                    "hand": self._hand(seat, progress, now),
                     "correct": progress.correct,
                     "wrong": progress.wrong,
                     "games": progress.games,
@@ -364,6 +364,14 @@ class ClassApp(Voila):  # type: ignore[misc]  # Voila has no types
             "saved": self.feed.saved,
             "door": self._door(),
         }
+
+    def _hand(self, seat: Seat | None, progress: Progress, now: float) -> str:
+        """Why a child may need a hand now; empty when nothing says so."""
+        if seat is None or self.register.state is State.ENDED:
+            return ""
+        if seat.failed:
+            return "The lesson failed on this tablet; the window of the command line says why."
+        return progress.trouble(now) if seat.pages and self.register.state is State.PLAYING else ""
 
     def _door(self) -> str:
         wrong, refused = self.register.doorkeeper.wrong_codes, self.refused_messages

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Mapping
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from jupyter_server.auth.decorator import allow_unauthenticated
@@ -61,6 +63,11 @@ SEAT_SECONDS: Final = 24 * 3600
 MOST_PAGES: Final = 5
 """Pages one tablet may have open at once."""
 REFUSED_BEFORE_CLOSING: Final = 20
+LONGEST_LOAD_SECONDS: Final = 120
+"""A lesson's page that is not there after so long is given up."""
+TROUBLE: Final = 'class="pl-trouble"'
+"""What the template of a lesson writes where something failed."""
+HEARTBEAT: Final = "voila_heartbeat()"
 
 
 class Guarded(web.RequestHandler):
@@ -300,25 +307,27 @@ class _KernelsOfSeat:
     notebook_data: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, app: ClassApp, seat: Seat, lesson: ClassLesson) -> None:
-        self._app = app
-        self._seat = seat
-        self._lesson = lesson
+        self.app = app
+        self.seat = seat
+        self.lesson = lesson
+        self.kernel_id = ""
 
     def get_pool_size(self, notebook: str) -> int:
         return 0
 
-    def start_kernel(self, *, kernel_name: str, path: str, env: Mapping[str, str]) -> Awaitable[str]:
-        return self._app.kernel_for(self._seat, self._lesson, path, env)
+    async def start_kernel(self, *, kernel_name: str, path: str, env: Mapping[str, str]) -> str:
+        self.kernel_id = await self.app.kernel_for(self.seat, self.lesson, path, env)
+        return self.kernel_id
 
     def get_kernel(self, kernel_id: str) -> Any:
-        return self._app.kernel_manager.get_kernel(kernel_id)
+        return self.app.kernel_manager.get_kernel(kernel_id)
 
 
 class LessonHandler(Guarded, TornadoVoilaHandler):  # type: ignore[misc]  # Voila has no types
     """The lesson, as Voila shows it."""
 
     policy = LESSON_POLICY
-    lesson: ClassLesson
+    kernels: _KernelsOfSeat | None = None
 
     @property
     def content_security_policy(self) -> str:
@@ -326,10 +335,7 @@ class LessonHandler(Guarded, TornadoVoilaHandler):  # type: ignore[misc]  # Voil
 
     @property
     def kernel_manager(self) -> Any:
-        seat = seat_of(self)
-        if seat is None:
-            raise web.HTTPError(403)
-        return _KernelsOfSeat(self.app, seat, self.lesson)
+        return self.kernels
 
     async def get(self, path: str | None = None) -> None:
         seat = seat_of(self)
@@ -339,9 +345,37 @@ class LessonHandler(Guarded, TornadoVoilaHandler):  # type: ignore[misc]  # Voil
         if self.app.next_page(seat) != "/play":
             self.redirect(self.app.next_page(seat))
             return
-        self.lesson = self.app.register.lesson  # of this page, also if the class moves on while it loads
-        self.notebook_path = self.app.notebook_of(self.lesson)
+        lesson = self.app.register.lesson  # of this page, also if the class moves on while it loads
+        self.kernels = _KernelsOfSeat(self.app, seat, lesson)
+        self.notebook_path = self.app.notebook_of(lesson)
         await super().get(path="")  # type: ignore[misc]
+
+    async def get_generator(self, path: str | None = None) -> AsyncIterator[str]:
+        """The page in parts. What failed in it is noted for the tutor; a page that never ends is given an end."""
+        failed, start = False, time.monotonic()
+        async with aclosing(super().get_generator(path=path)) as parts:
+            async for part in parts:
+                failed = failed or TROUBLE in part
+                # Voila goes on for ever when what makes the page was lost or never ends.
+                if HEARTBEAT in part and time.monotonic() - start > LONGEST_LOAD_SECONDS:
+                    failed = True
+                    yield self.app.page("failed.html")
+                    await self.app.kernel_manager.shut(self.kernels.kernel_id if self.kernels else None)
+                    break
+                yield part
+        self._came(failed)
+
+    def write_error(self, status_code: int, **more: Any) -> None:
+        if status_code >= 500:
+            self._came(failed=True)
+        super().write_error(status_code, **more)
+
+    def _came(self, failed: bool) -> None:
+        # A page that another one took over from fails for want of its kernel.
+        if self.kernels and (
+            self.kernels.kernel_id == "" or self.kernels.seat.kernel_id in (None, self.kernels.kernel_id)
+        ):
+            self.app.register.lesson_came(self.kernels.seat, failed=failed)
 
 
 class OverHandler(ClassHandler):

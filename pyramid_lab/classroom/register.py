@@ -69,6 +69,7 @@ class Seat:
         pages: pages that are open now.
         seen: when a page was last open, on the register's clock.
         kernel_id: of the kernel that plays for this child, if one does.
+        failed: whether the newest lesson page came with something that failed, or not at all.
     """
 
     key: bytes
@@ -78,6 +79,7 @@ class Seat:
     session_ids: dict[ClassLesson, str] = field(default_factory=dict)
     pages: int = 0
     kernel_id: str | None = None
+    failed: bool = False
 
 
 class ClassOverError(ValueError):
@@ -281,6 +283,11 @@ class Register:
         at another lesson meanwhile."""
         return seat.session_ids.setdefault(lesson, str(uuid.uuid4()))
 
+    def lesson_came(self, seat: Seat, *, failed: bool) -> None:
+        """Note how the lesson's page came out."""
+        seat.failed = failed
+        self._changed()
+
     # --- the whole class
 
     @property
@@ -334,6 +341,7 @@ class Register:
         seat.pupil = None
         seat.state = SeatState.CHOOSING
         seat.session_ids = {}
+        seat.failed = False
 
     def _back_to_names(self, seat: Seat) -> None:
         seat.pupil = None

@@ -164,11 +164,12 @@ def is_kernel(process: psutil.Process) -> bool:
         return False
 
 
-def write_lesson(path: Path, title: str, seed: int) -> str:
-    """A lesson with one board; gives its path."""
+def write_lesson(path: Path, title: str, seed: int, *before: str) -> str:
+    """A lesson with one board, after cells of other code; gives its path."""
     notebook = nbformat.v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
     notebook.cells = [
         nbformat.v4.new_markdown_cell(f"# {title}"),
+        *(nbformat.v4.new_code_cell(code) for code in before),
         nbformat.v4.new_code_cell(f'from pyramid_lab.lesson import play\n\nplay("classic", {seed})'),
     ]
     nbformat.write(notebook, path)

@@ -13,6 +13,13 @@ from tests.log.conftest import postgres  # noqa: F401  # a fixture
 
 NAMES = ["Ana", "Émile <b>bold</b>", "=1+1", "Ben", "Eve", "Gus", "Ines"]
 HERE = Path(__file__).parent
+FAILS = "1 / 0"
+DIES_ONCE = """import os, pathlib
+mark = pathlib.Path(os.environ["PYRAMID_LAB_STUDENT"])
+if not mark.exists():
+    mark.touch()
+    os._exit(1)"""
+"""Ends the kernel the first time that a child loads the lesson."""
 
 
 @pytest.hookimpl(trylast=True)
@@ -29,7 +36,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def school_class(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClassServer]:
     home = tmp_path_factory.mktemp("class")
-    lessons = [write_lesson(home / f"{number}.ipynb", f"Lesson {number}", number) for number in (1, 2)]
+    lessons = [
+        write_lesson(home / f"{number}.ipynb", f"Lesson {number}", number, *before)
+        for number, before in enumerate([[], [], [FAILS], [DIES_ONCE]], start=1)
+    ]
     server = ClassServer(home, NAMES, *lessons)
     yield server
     server.stop()

@@ -42,12 +42,16 @@ def stock_left(page: Page) -> int:
     return int(found[1])
 
 
-def join(page: Page, server: ClassServer, address: str, name: str) -> None:
+def enter(page: Page, server: ClassServer, address: str, name: str) -> None:
     page.set_default_timeout(PAGE_MS)
     page.goto(f"{address}/")
     page.get_by_label("Type the number from the board").fill(server.code)
     page.get_by_role("button", name="Go").click()
     page.get_by_role("button", name=name).click()
+
+
+def join(page: Page, server: ClassServer, address: str, name: str) -> None:
+    enter(page, server, address, name)
     expect(stock(page)).to_be_visible(timeout=PAGE_MS)
 
 
@@ -111,6 +115,29 @@ def test_wifi_lost_and_found_goes_on_with_the_same_game(page: Page, school_class
         expect(page.get_by_label("Type the number from the board")).to_be_visible()
     finally:
         wifi.close()
+
+
+def test_a_board_whose_process_dies_at_the_start_is_loaded_again_by_the_child(
+    page: Page, school_class: ClassServer
+) -> None:
+    tutor = school_class.tutor()
+    tutor.post("/tutor/do", {"do": "lesson", "about": "3"})
+    try:
+        enter(page, school_class, school_class.address, "Ines")
+        said = page.get_by_role("dialog")
+        expect(said).to_contain_text("Something went wrong. Your game is kept.", timeout=PAGE_MS)
+        assert not re.search("Voil|server|cell", page.locator("body").inner_text())
+        shoot(page, "failed")
+        (child,) = [child for child in school_class.view(tutor)["children"] if child["name"] == "Ines"]
+        assert "The lesson failed on this tablet" in child["hand"]
+        said.get_by_role("button", name="Load this page again").click()
+        expect(stock(page)).to_be_visible(timeout=PAGE_MS)
+        (child,) = [child for child in school_class.view(tutor)["children"] if child["name"] == "Ines"]
+        assert child["hand"] == ""
+        page.get_by_role("button", name="Leave").click()
+        expect(page.get_by_label("Type the number from the board")).to_be_visible()
+    finally:
+        tutor.post("/tutor/do", {"do": "lesson", "about": "0"})
 
 
 def test_the_tutor_pauses_and_draws_a_new_number(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -118,6 +119,24 @@ def test_the_tutor_sees_who_plays_and_who_may_need_a_hand(school_class: ClassSer
     assert row()["hand"] == "3 wrong tries in a row."
     tablet.leave()
     assert row()["now"] == "not here"
+
+
+def test_a_lesson_that_fails_says_so_in_a_childs_words_and_to_the_tutor(school_class: ClassServer) -> None:
+    tablet, tutor = school_class.tablet("Eve"), school_class.tutor()
+
+    def hand() -> str:
+        return next(str(child["hand"]) for child in school_class.view(tutor)["children"] if child["name"] == "Eve")
+
+    tutor.post("/tutor/do", {"do": "lesson", "about": "2"})
+    page = tablet.load()
+    assert page.count("Something went wrong here. Your game is kept.") == 1
+    assert "Load this page again</button>" in page
+    assert not re.search("ZeroDivision|Traceback|cell \\[|Voil", page.partition('id="rendered_cells"')[2])
+    assert hand() == "The lesson failed on this tablet; the window of the command line says why."
+    tutor.post("/tutor/do", {"do": "lesson", "about": "0"})
+    tablet.load()
+    assert hand() == ""
+    tablet.leave()
 
 
 def test_pause_and_next_lesson_reach_every_tablet(school_class: ClassServer) -> None:

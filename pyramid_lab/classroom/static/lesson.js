@@ -48,18 +48,24 @@ document.body.append(line);
 
 const cover = /** @type {HTMLDialogElement} */ (make("dialog", "pl-over"));
 const coverText = make("p", "");
-const coverButton = make("button", "", "Play here");
+const coverButton = make("button", "");
 coverButton.addEventListener("click", () => location.reload());
 cover.append(coverText, coverButton);
 cover.addEventListener("cancel", (event) => event.preventDefault());
 document.body.append(cover);
 
-/** @param {string} text @param {boolean} withButton */
-function showCover(text, withButton) {
+/** @param {string} text @param {string} [button] what the button that loads the page again says; without it, none */
+function showCover(text, button = "") {
   coverText.textContent = text;
-  coverButton.hidden = !withButton;
+  coverButton.textContent = button;
+  coverButton.hidden = !button;
   if (!cover.open) cover.showModal();
 }
+
+// Where the lesson failed. One sentence is enough, however many cells followed.
+const [trouble, ...more] = document.querySelectorAll(".pl-trouble");
+for (const one of more) one.remove();
+trouble?.querySelector("button")?.addEventListener("click", () => location.reload());
 
 // A page that lost its kernel starts again; not more often than every few seconds, whatever goes wrong.
 function startAgain() {
@@ -107,7 +113,10 @@ function hear(news) {
   const mine = myKernel();
   if (document.readyState === "complete" && mine && news.kernel !== mine) {
     if (news.kernel) {
-      showCover("Your game is open in another window.", true);
+      showCover("Your game is open in another window.", "Play here");
+    } else if (trouble) {
+      // Starting again by itself would go round and round.
+      showCover("Something went wrong. Your game is kept.", "Load this page again");
     } else {
       going = true;
       startAgain();
@@ -117,7 +126,7 @@ function hear(news) {
   if (paused !== (news.state === "paused")) {
     paused = news.state === "paused";
     tellBoard();
-    if (paused) showCover("Pause. Look at your tutor.", false);
+    if (paused) showCover("Pause. Look at your tutor.");
     else if (cover.open) cover.close();
   }
 }
