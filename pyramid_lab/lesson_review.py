@@ -115,9 +115,8 @@ def review_html(events: Sequence[Event], *, target: int | Sequence[int] = 13) ->
     for one in played:
         if one not in asked:
             table = fact_table(events, target=one)
-            parts.append(
-                f"<details><summary>Also tried {_said_of(table, one)}</summary>{_table_and_picture(table, one)}</details>"
-            )
+            summary = f"<summary>Also tried {_said_of(table, one)}</summary>"
+            parts.append(f"<details>{summary}{_table_and_picture(table, one)}</details>")
     return "".join(parts)
 
 
