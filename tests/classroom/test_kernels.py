@@ -1,0 +1,93 @@
+"""When the kernel of a child's page is ended."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from jupyter_server.services.kernels import kernelmanager
+
+from pyramid_lab.classroom.kernels import READY_SECONDS, ClassKernels
+from tests.classroom.test_codes import Clock
+
+AWAY = 5
+
+
+class Room:
+    """The class's kernels on a clock of the test, without their processes; and the one that was taken for a page."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.kernels = ClassKernels(expected=0, spare=0, cull_idle_timeout=AWAY)
+        self.loop = asyncio.new_event_loop()
+        self.loop.time = clock  # type: ignore[method-assign]
+        self.kernel = self.loop.run_until_complete(self.kernels.take({}, ""))
+
+    def later(self, seconds: float) -> None:
+        """Time passes, and the manager looks for kernels that nobody needs."""
+        self.clock.now += seconds
+        if self.kernel in self.kernels:
+            self.loop.run_until_complete(self.kernels.cull_kernel_if_idle(self.kernel))
+
+    @property
+    def lives(self) -> bool:
+        return self.kernel in self.kernels
+
+
+@pytest.fixture
+def room(monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
+    clock = Clock()
+
+    def now() -> datetime:
+        return datetime(2026, 11, 30, tzinfo=UTC) + timedelta(seconds=clock())
+
+    async def start(self: ClassKernels, *, kernel_id: str, **_: Any) -> str:
+        self._kernels[kernel_id] = SimpleNamespace(
+            execution_state="idle",
+            last_activity=now(),
+            kernel_name="python3",
+            kernel_id=kernel_id,
+            kernel_spec=SimpleNamespace(metadata={}),
+        )
+        self._kernel_connections[kernel_id] = 0
+        return kernel_id
+
+    async def end(self: ClassKernels, kernel_id: str, **_: Any) -> None:
+        del self._kernels[kernel_id]
+
+    async def run(self: ClassKernels, kernel_id: str, code: str) -> None:
+        pass
+
+    monkeypatch.setattr(kernelmanager, "utcnow", now)
+    monkeypatch.setattr(kernelmanager.AsyncMappingKernelManager, "start_kernel", start)
+    monkeypatch.setattr(ClassKernels, "shutdown_kernel", end)
+    monkeypatch.setattr(ClassKernels, "_run", run)
+    found = Room(clock)
+    yield found
+    found.loop.close()
+
+
+def test_a_page_that_is_slow_to_come_keeps_its_kernel(room: Room) -> None:
+    room.later(READY_SECONDS - 1)
+    assert room.lives
+    room.kernels.notify_connect(room.kernel)
+    room.later(READY_SECONDS)
+    assert room.lives
+
+
+def test_a_page_that_came_and_went_loses_its_kernel_in_its_time(room: Room) -> None:
+    room.kernels.notify_connect(room.kernel)
+    room.kernels.notify_disconnect(room.kernel)
+    room.later(AWAY - 1)
+    assert room.lives
+    room.later(2)
+    assert not room.lives
+
+
+def test_a_page_that_never_comes_loses_its_kernel_at_last(room: Room) -> None:
+    room.later(READY_SECONDS + 1)
+    assert not room.lives
