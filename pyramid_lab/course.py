@@ -45,6 +45,7 @@ CHOICES: Final = 20
 
 _SOLVE_S: Final = 0.5
 _VERDICT_S: Final = 5.0
+_PICTURE_SCALE: Final = 1.6
 _PROGRESS: Final = "{desc} {bar} {n_fmt} of {total_fmt}"
 """A progress bar in plain words, without a speed or a time."""
 
@@ -201,16 +202,22 @@ def flash(
     )
 
 
-def picture(rules: Rules | str, deal: Deal | int, **changes: Any) -> Position:
-    """A position to look at and talk about: the beginning of a game, which shows itself as a picture.
+def picture(rules: Rules | str, deal: Deal | int, *, guided: bool = True, **changes: Any) -> HTML:
+    """A pyramid to look at and talk about before it is played, in the child's size.
 
     Args:
         rules: the rule set or its name.
         deal: a deal or its seed.
+        guided: dim the covered cards, as on a board; off: the child has to see which cards are free.
         changes: single rules, such as ``rows=4``.
     """
+    from IPython.display import HTML
+
+    from pyramid_lab.core.picture import pyramid_svg
+
     chosen = rule_set(rules).replace(**changes)
-    return Position.start(chosen, deal if isinstance(deal, Deal) else Deal.from_seed(deal, chosen.target))
+    start = Position.start(chosen, deal if isinstance(deal, Deal) else Deal.from_seed(deal, chosen.target))
+    return HTML(pyramid_svg(start, guided=guided, scale=_PICTURE_SCALE))
 
 
 def compare_rules(*names: str) -> HTML:

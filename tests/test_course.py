@@ -44,6 +44,10 @@ from tests.board.page import FakePage
 ONE_PASS = rule_set("one-pass")
 
 
+def beginning(seed: int, rows: int) -> Position:
+    return Position.start(ONE_PASS.replace(rows=rows), Deal.from_seed(seed))
+
+
 def played(*slow: str, games: int = 8) -> list[Event]:
     """The log of a simulated child who knows every pair by heart but these, which he counts."""
     known, counted = Skill(known_s=0.5, spread=0.3), Skill(counted_s=3.2, learning="counted")
@@ -109,7 +113,7 @@ def test_the_same_log_gives_the_same_deal_and_another_game_another(slow_at_5_8: 
 
 
 def test_the_verdict_on_a_position() -> None:
-    start = picture("one-pass", 1330, rows=4)
+    start = beginning(1330, 4)
     assert verdict(start).startswith("Yes. There is a way, ")
     assert verdict(start.play(Move.parse("Ad+Qd"))).startswith("No.")
     game = Game(ONE_PASS.replace(rows=3), Deal.from_seed(212))
@@ -204,13 +208,26 @@ def test_every_deal_of_a_lesson_can_be_won(rules: Rules, seed: int) -> None:
 
 
 def test_lesson_2_four_cards_are_free_and_four_and_jack_cover_the_king() -> None:
-    position = picture("one-pass", 112, rows=4)
+    position = beginning(112, 4)
     assert [card.text for card in position.exposed] == ["7h", "9d", "4c", "9c"]
     assert [card.text for card in position.coverers(Card.parse("Kd"))] == ["4s", "Jc"]
 
 
+def test_the_picture_to_guess_by_does_not_say_which_cards_are_free() -> None:
+    guessed, shown = (picture("one-pass", 112, rows=4, guided=guided).data for guided in (False, True))
+    cards = [card.label for row in beginning(112, 4).pyramid for card in row if card]
+    for page in (guessed, shown):
+        assert re.findall(r"[^\s\[\]]+", page.partition("<desc>")[2].partition("</desc>")[0]) == cards
+        assert page.count("<rect") == len(cards) == 10  # the pyramid alone: no stock to be taken for a card
+        assert [int(width) >= 480 for width in re.findall(r"<svg [^>]* width='(\d+)", page)] == [True]
+    assert len(set(re.findall(r"<rect [^>]*(fill=.*?)/>", guessed))) == 1
+    assert "[" not in guessed
+    assert len(set(re.findall(r"<rect [^>]*(fill=.*?)/>", shown))) == 2
+    assert shown.count("[") == 4
+
+
 def test_lesson_4_the_eight_goes_with_either_five_but_one_of_them_opens_a_two_for_the_jack() -> None:
-    position = picture("one-pass", 4681, rows=5)
+    position = beginning(4681, 5)
     beside, apart = Move.parse("8d+5h"), Move.parse("8d+5d")
     assert set(position.legal_discards()) == {beside, apart}
     assert all(isinstance(solve(position.play(pair)), Winnable) for pair in (beside, apart))

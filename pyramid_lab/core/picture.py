@@ -29,11 +29,7 @@ _FONT: Final = "font-family='system-ui, DejaVu Sans, sans-serif'"
 def position_text(position: Position) -> str:
     """The position as lines of text: exposed cards in brackets, then stock, waste, score and outcome."""
     rules = position.rules
-    exposed = set(position.exposed)
-    lines = []
-    for row, cards in enumerate(position.pyramid, start=1):
-        cells = [_cell(card, exposed) for card in cards]
-        lines.append((" " * (3 * (rules.rows - row)) + " ".join(cells)).rstrip())
+    lines = _pyramid_lines(position, set(position.exposed))
     top = position.stock[:1]
     shown = f", top {top[0].label}" if top and rules.stock_top_in_play else ""
     lines.append(f"stock: {position.stock_left}{shown}")
@@ -42,6 +38,14 @@ def position_text(position: Position) -> str:
         lines.append(f"{name}: {f'{pile[-1].label} on top of {len(pile) - 1}' if pile else 'empty'}")
     lines.append(_summary(position))
     return "\n".join(lines)
+
+
+def _pyramid_lines(position: Position, in_brackets: set[Card]) -> list[str]:
+    lines = []
+    for row, cards in enumerate(position.pyramid, start=1):
+        cells = [_cell(card, in_brackets) for card in cards]
+        lines.append((" " * (3 * (position.rules.rows - row)) + " ".join(cells)).rstrip())
+    return lines
 
 
 def _cell(card: Card | None, exposed: set[Card]) -> str:
@@ -59,14 +63,8 @@ def _summary(position: Position) -> str:
 def position_svg(position: Position) -> str:
     """The position as an SVG picture with a title and a description for screen readers."""
     rules = position.rules
-    exposed = set(position.exposed)
     width = rules.rows * _STEP_X - (_STEP_X - _WIDTH) + 2 * _EDGE
-    parts = []
-    for row, cards in enumerate(position.pyramid):
-        left = (width - (row * _STEP_X + _WIDTH)) / 2
-        for column, card in enumerate(cards):
-            if card is not None:
-                parts.append(_card(left + column * _STEP_X, _EDGE + row * _STEP_Y, card, card in exposed))
+    parts = _pyramid(position, width, set(position.exposed))
     y = _EDGE + (rules.rows - 1) * _STEP_Y + _HEIGHT + 2 * _EDGE
     width = max(width, (rules.piles + 1) * _STEP_X + 2 * _EDGE)
     x = (width - (rules.piles + 1) * _STEP_X + (_STEP_X - _WIDTH)) / 2
@@ -80,6 +78,32 @@ def position_svg(position: Position) -> str:
         parts.append(_card(x, y, pile[-1], True) if pile else _back(x, y, False))
         parts.append(_caption(x, y, f"{'waste' if rules.piles == 1 else f'pile {number}'}: {len(pile)}"))
     return _svg(width, y + _HEIGHT + 24, _summary(position), position_text(position), parts)
+
+
+def pyramid_svg(position: Position, *, guided: bool = True, scale: float = 1.0) -> str:
+    """The pyramid alone as an SVG picture.
+
+    Args:
+        position: whose pyramid.
+        guided: covered cards are dimmed; off: nothing in the picture or its description says which cards are exposed.
+        scale: how much larger than :func:`position_svg` draws it.
+    """
+    exposed = set(position.exposed)
+    width = position.rules.rows * _STEP_X - (_STEP_X - _WIDTH) + 2 * _EDGE
+    height = (position.rules.rows - 1) * _STEP_Y + _HEIGHT + 2 * _EDGE
+    text = "\n".join(_pyramid_lines(position, exposed if guided else set()))
+    cards = _pyramid(position, width, exposed if guided else set(position.deal))
+    return _svg(width, height, f"A pyramid of {position.rules.rows} rows", text, cards, scale=scale)
+
+
+def _pyramid(position: Position, width: float, bright: set[Card]) -> list[str]:
+    parts = []
+    for row, cards in enumerate(position.pyramid):
+        left = (width - (row * _STEP_X + _WIDTH)) / 2
+        for column, card in enumerate(cards):
+            if card is not None:
+                parts.append(_card(left + column * _STEP_X, _EDGE + row * _STEP_Y, card, card in bright))
+    return parts
 
 
 def deal_svg(deal: Deal) -> str:
@@ -149,9 +173,10 @@ def _caption(x: float, y: float, text: str) -> str:
     )
 
 
-def _svg(width: float, height: float, title: str, description: str, parts: Iterable[str]) -> str:
+def _svg(width: float, height: float, title: str, description: str, parts: Iterable[str], *, scale: float = 1.0) -> str:
     return (
-        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width:g} {height:g}' width='{width:g}' "
-        f"height='{height:g}' role='img' style='max-width:100%;height:auto;background:#f6f4ee;border-radius:8px'>"
+        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width:g} {height:g}' width='{scale * width:g}' "
+        f"height='{scale * height:g}' role='img' "
+        "style='max-width:100%;height:auto;background:#f6f4ee;border-radius:8px'>"
         f"<title>{escape(title)}</title><desc>{escape(description)}</desc>{''.join(parts)}</svg>"
     )
