@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pyramid_lab.cli.place import kept
+
 if TYPE_CHECKING:
     from pyramid_lab.classroom.app import ClassApp
     from pyramid_lab.classroom.register import Pupil
@@ -33,7 +35,7 @@ GUESTS = "guests"
 @click.option("--group", metavar="CLASS", help="Only the students of this class. Needed if you have several.")
 @click.option("--guests", type=click.IntRange(1, 60), metavar="NUMBER", help="Children without names: pictures only.")
 @click.option("--pictures", is_flag=True, help="Large pictures to choose from, for children who do not read.")
-@click.option("--store", metavar="PLACE", help="Path or URL of the log. Without it: yours.")
+@click.option("--store", metavar="PLACE", callback=kept, help="Path or URL of the log. Without it: yours.")
 @click.option(
     "--away",
     type=click.IntRange(1, 86400),
@@ -123,8 +125,10 @@ def class_(
 
 
 @click.command()
-@click.argument("sources", nargs=-1, required=True, metavar="LOG...")
-@click.option("--into", metavar="PLACE", help="Path or URL of the log that takes them in. Without it: yours.")
+@click.argument("sources", nargs=-1, required=True, metavar="LOG...", callback=kept)
+@click.option(
+    "--into", metavar="PLACE", callback=kept, help="Path or URL of the log that takes them in. Without it: yours."
+)
 @click.option("--same-names", is_flag=True, help="Students of one name in one class are one child.")
 def merge(sources: tuple[str, ...], into: str | None, same_names: bool) -> None:
     """Bring the logs of many computers into one.

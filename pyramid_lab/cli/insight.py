@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from pyramid_lab.cli.place import kept
+
 if TYPE_CHECKING:
     from pyramid_lab.log.names import Names
 
@@ -21,6 +23,7 @@ _ROOMS: Final = ("reading", "report", "next_deal")
     "--store",
     "place",
     metavar="PLACE",
+    callback=kept,
     help="The log: a file or a database URL. Without it: $PYRAMID_LAB_STORE, else the log of this computer.",
 )
 @click.option(

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 import click
 
+from pyramid_lab.cli.place import kept
+
 if TYPE_CHECKING:
     from dateutil.relativedelta import relativedelta
 
@@ -46,6 +48,7 @@ _store = click.option(
     "--store",
     "place",
     metavar="PLACE",
+    callback=kept,
     help="The log: a file or a database URL. Without it: $PYRAMID_LAB_STORE, else the log of this computer.",
 )
 _class = click.option("--class", "class_name", metavar="CLASS", help="Only this class.")
