@@ -20,7 +20,7 @@
  *
  * One whole picture of the game. `timing` says from when the next response time runs: "shown" from this picture's
  * first painted frame, "select" from the next card chosen (the child is reading what was wrong), "keep" as before.
- * @typedef {{number: number, board: string, title: string, deal: string, target: number, rows: number, piles_below: boolean,
+ * @typedef {{number: number, board: string, title: string, deal: string, target: number, rows: number,
  *   pyramid: CardView[], stock: PileView & {draw: ActionView, redeal: ActionView | null}, piles: PileView[],
  *   selected: string[], wrong: string[], hint: string[], message: string, tone: string, announce: string,
  *   status: StatusView[], actions: ActionView[], playing: boolean, started: boolean, paused: boolean,
@@ -287,10 +287,10 @@ const SUITS = {
   c: "M0-10.6A4.9 4.9 0 0 1 3.7-2.5 4.9 4.9 0 1 1 1.1 4.4C1.3 7.8 2 9.6 3.6 11H-3.6C-2 9.6-1.3 7.8-1.1 4.4A4.9 4.9 0 1 1-3.7-2.5 4.9 4.9 0 0 1 0-10.6Z",
 };
 
-/** Where the pips of a number card lie, on a card of 100 by 140. @type {Record<number, [number, number][]>} */
+/** Where the pips of a number card lie, on a card of 100 by 140, as far apart as their size asks. @type {Record<number, [number, number][]>} */
 const PIPS = (() => {
-  const left = 36;
-  const right = 64;
+  const left = 35;
+  const right = 65;
   /** @type {[number, number][]} */
   const corners = [[left, 33], [right, 33], [left, 107], [right, 107]];
   /** @type {[number, number][]} */
@@ -303,12 +303,17 @@ const PIPS = (() => {
     4: corners,
     5: [...corners, [50, 70]],
     6: six,
-    7: [...six, [50, 51]],
-    8: [...six, [50, 51], [50, 89]],
+    7: [...six, [50, 51.5]],
+    8: [...six, [50, 51.5], [50, 88.5]],
     9: [...eight, [50, 70]],
     10: [...eight, [50, 45], [50, 95]],
   };
 })();
+
+/** @param {number} count of pips on a card; the more there are, the smaller they must be to lie clear of each other */
+function pipSize(count) {
+  return count > 8 ? 15.5 : count > 6 ? 17.5 : 20;
+}
 
 /** Heads of the court cards, drawn in the upper half of a 100 by 140 card. @type {Record<number, string>} */
 const COURT = {
@@ -369,7 +374,7 @@ function face(card) {
   const middle = [];
   const pips = PIPS[value];
   const court = COURT[value];
-  if (pips) middle.push(...pips.map(([x, y]) => suitSign(suit, x, y, 20, y > 70)));
+  if (pips) middle.push(...pips.map(([x, y]) => suitSign(suit, x, y, pipSize(value), y > 70)));
   else if (court) {
     middle.push(draw("rect", { x: "25", y: "16", width: "50", height: "108", rx: "6", class: "pl-court-field" }));
     for (const turn of ["", "rotate(180 50 70)"]) {
@@ -1083,7 +1088,7 @@ function createView(model, host, line) {
     mark(root, "data-guided", look.guided ? "" : null);
     mark(root, "data-values", look.values ? "" : null);
     mark(root, "data-four-colours", look.four_colours ? "" : null);
-    mark(root, "data-piles-below", view.piles_below ? "" : null);
+    mark(root, "data-many-piles", view.piles.length > 1 ? "" : null);
     mark(root, "data-playing", view.playing ? "" : null);
     style(root, "--rows", view.rows);
   }
@@ -1156,6 +1161,8 @@ function createView(model, host, line) {
     showLink();
     table.append(...gone);
     if (before !== null && moves()) requestAnimationFrame(() => fresh.forEach(arrive));
+    // Where a page is lower than the board, the words at the end may stand out of sight.
+    if (before !== null && view.end && !before.end) requestAnimationFrame(() => end.scrollIntoView({ block: "nearest" }));
     awaitPaint();
   }
 

@@ -195,7 +195,6 @@ def make_view(game: Game, frame: Frame, scene: Scene) -> dict[str, Any]:
         "deal": game_code(game),
         "target": rules.target,
         "rows": rules.rows,
-        "piles_below": rules.piles > 1,
         "pyramid": pyramid,
         "stock": _stock(position, playing and not frame.paused, modes),
         "piles": _piles(position, modes),

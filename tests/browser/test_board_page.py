@@ -701,28 +701,69 @@ def test_a_game_by_touch(phone: Page) -> None:
     assert board.events[-1].input == "touch"
 
 
-@pytest.mark.parametrize("width", [320, 360, 600, 1000, 1900])
-def test_nothing_overlaps_the_pyramid_at_any_width(make: Callable[..., StaticBoard], width: int) -> None:
-    board = make("classic", 17)
-    board.page.set_viewport_size({"width": width, "height": 900})
+@pytest.mark.parametrize("rules", ["classic", "three-pile"])
+def test_nothing_overlaps_at_any_width_and_a_laptops_page_shows_it_all(
+    make: Callable[..., StaticBoard], rules: str
+) -> None:
+    board = make(rules, 17)
     board.action("draw").click()
     board.wait_for_view(1)
-    crossing = board.page.evaluate(
+    for width in (320, 360, 600, 700, 1000, 1280, 1900):
+        board.page.set_viewport_size({"width": width, "height": 800})
+        board.page.evaluate(BLANK)
+        crossing = board.page.evaluate(
+            """() => {
+                const boxes = selector => [...document.querySelectorAll(selector)].filter(one => one.offsetParent)
+                    .map(one => one.getBoundingClientRect());
+                const cross = (a, b) => a.left < b.right - 1 && b.left < a.right - 1
+                    && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+                const pyramid = boxes('.pl-pyramid .pl-card');
+                const rest = '.pl-piles .pl-card, .pl-piles button, .pl-piles .pl-caption, .pl-status > div, '
+                    + '.pl-message, .pl-controls button';
+                return [...document.querySelectorAll(rest)].filter(one => one.offsetParent)
+                    .filter(one => pyramid.some(card => cross(card, one.getBoundingClientRect())))
+                    .map(one => one.outerHTML.slice(0, 90));
+            }"""
+        )
+        assert crossing == [], width
+        assert board.page.evaluate("() => document.documentElement.scrollWidth") <= width
+        if width >= 1000:
+            # What JupyterLab's bars and the prompt leave of a laptop's 800 px.
+            assert board.page.locator(".pl-board").bounding_box()["height"] <= 650
+            assert board.card("Ad").bounding_box()["width"] >= 70
+
+
+def test_the_end_comes_into_sight_on_a_low_page(make: Callable[..., StaticBoard]) -> None:
+    board = make("table", 17)
+    board.page.set_viewport_size({"width": 1000, "height": 300})
+    board.page.evaluate("() => document.querySelector('button[data-action=draw]').click()")
+    board.wait_for_view(1)
+    board.page.evaluate("() => { scrollTo(0, 0); document.querySelector('button[data-action=finish]').click(); }")
+    board.page.wait_for_function(
+        """() => { const end = document.querySelector('.pl-end:not([hidden])')?.getBoundingClientRect();
+            return end && end.top >= 0 && end.bottom <= innerHeight; }"""
+    )
+
+
+def test_the_pips_of_a_card_lie_clear_of_each_other(make: Callable[..., StaticBoard]) -> None:
+    board = make("table", 17)
+    numbers = board.page.evaluate(
         """() => {
-            const boxes = selector => [...document.querySelectorAll(selector)].filter(one => one.offsetParent)
-                .map(one => one.getBoundingClientRect());
-            const cross = (a, b) => a.left < b.right - 1 && b.left < a.right - 1
-                && a.top < b.bottom - 1 && b.top < a.bottom - 1;
-            const pyramid = boxes('.pl-pyramid .pl-card');
-            const rest = '.pl-piles .pl-card, .pl-piles button, .pl-piles .pl-caption, .pl-status > div, '
-                + '.pl-message, .pl-controls button';
-            return [...document.querySelectorAll(rest)].filter(one => one.offsetParent)
-                .filter(one => pyramid.some(card => cross(card, one.getBoundingClientRect())))
-                .map(one => one.outerHTML.slice(0, 90));
+            const found = {};
+            for (const card of document.querySelectorAll('.pl-card')) {
+                const boxes = [...card.querySelectorAll('.pl-fine > path')].map(pip => pip.getBoundingClientRect());
+                const cross = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+                const rank = card.dataset.card.slice(0, -1);
+                const crossing = boxes.some((a, at) => boxes.slice(0, at).some(b => cross(a, b)));
+                // One of the signs belongs to the corner.
+                found[rank] = [boxes.length - 1, (found[rank]?.[1] ?? false) || crossing];
+            }
+            return found;
         }"""
     )
-    assert crossing == []
-    assert board.page.evaluate("() => document.documentElement.scrollWidth") <= width
+    values = {rank: value for value, rank in enumerate("23456789T", start=2) if rank in numbers}
+    assert set("789T") <= set(values)
+    assert {rank: numbers[rank] for rank in values} == {rank: [value, False] for rank, value in values.items()}
 
 
 def states(board: StaticBoard) -> Iterator[str]:
