@@ -85,6 +85,36 @@ def _servers(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator
         server.stop()
 
 
+@pytest.fixture(scope="session")
+def opened(
+    _servers: Callable[[str], Any], browser: Any, browser_context_args: dict[str, Any]
+) -> Iterator[Callable[[str, str], Any]]:
+    """opened(kind, name): a notebook of that server, each in place of the one before it in one page, since loading
+    JupyterLab takes longer than most tests."""
+    from tests.browser.servers import NotebookPage, no_request_leaves
+
+    pages: dict[str, NotebookPage] = {}
+    strangers: list[list[str]] = []
+    context = browser.new_context(**browser_context_args)
+
+    def open_notebook(kind: str, name: str) -> NotebookPage:
+        notebook = pages.pop(kind, None)
+        if notebook is not None and not notebook.page.is_closed() and not notebook.page.locator(".jp-Dialog").count():
+            notebook.switch(name)
+        else:
+            if notebook is not None:
+                notebook.page.close()
+            page = context.new_page()
+            strangers.append(no_request_leaves(page))
+            notebook = _servers(kind).open(page, name)
+        pages[kind] = notebook
+        return notebook
+
+    yield open_notebook
+    context.close()
+    assert not any(strangers), strangers
+
+
 @pytest.fixture
 def lab(_servers: Callable[[str], Any]) -> Any:
     """JupyterLab, shared by the whole run: give each notebook and store a name of its own."""

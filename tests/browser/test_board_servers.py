@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pyramid_lab.core import Deal, Game, Move, rule_set
-from tests.browser.servers import Server, no_request_leaves
+from tests.browser.servers import NotebookPage, Server, no_request_leaves
 from tests.browser.static_board import save_picture
 from tests.solver.plain_search import fewest_steps
 
@@ -44,6 +45,9 @@ print(json.dumps([late[0] - base[0], late[1] - base[1], sum(one() is not None fo
 
 # Three rows: 4♠ / 6♥ 7♠ / K♣ J♠ 2♦; the stock's fourth card is 9♠.
 CELL = "from pyramid_lab.lesson import play\n\nplay('one-pass', 212, rows=3, place='{log}')"
+
+
+Opened = Callable[[str, str], NotebookPage]
 
 
 def log_rows(server: Server, log: str) -> list[tuple[Any, ...]]:
@@ -116,10 +120,11 @@ def test_a_game_by_mouse_and_keys_on_every_page(kind: str, page: Page, request: 
     assert strangers == []
 
 
-def test_two_tabs_agree_and_a_click_on_the_old_picture_is_harmless(lab: Server, page: Page) -> None:
+def test_two_tabs_agree_and_a_click_on_the_old_picture_is_harmless(lab: Server, opened: Opened) -> None:
     log = "tabs.sqlite3"
     lab.write("tabs.ipynb", [CELL.format(log=lab.root / log)])
-    notebook = lab.open(page, "tabs.ipynb")
+    notebook = opened("lab", "tabs.ipynb")
+    page = notebook.page
     notebook.run_all()
     expect(card(page, "Kc")).to_have_count(1)
     notebook.save()
@@ -134,11 +139,12 @@ def test_two_tabs_agree_and_a_click_on_the_old_picture_is_harmless(lab: Server, 
     other.close()
 
 
-def test_two_notebooks_on_one_kernel_both_work(lab: Server, page: Page) -> None:
+def test_two_notebooks_on_one_kernel_both_work(lab: Server, opened: Opened) -> None:
     log = lab.root / "shared.sqlite3"
     for name, rows in (("one.ipynb", 3), ("two.ipynb", 4)):
         lab.write(name, [f"from pyramid_lab.lesson import play\n\nplay('one-pass', 212, rows={rows}, place='{log}')"])
-    notebook = lab.open(page, "one.ipynb")
+    notebook = opened("lab", "one.ipynb")
+    page = notebook.page
     notebook.run_all()
     card(page, "Kc").click()
     expect(card(page, "Kc")).to_have_count(0)
@@ -170,10 +176,11 @@ def test_two_notebooks_on_one_kernel_both_work(lab: Server, page: Page) -> None:
     assert [row[0] for row in log_rows(lab, log.name)] == ["deal", "attempt", "deal", "draw", "attempt"]
 
 
-def test_two_clicks_while_the_kernel_is_busy_are_one_discard_and_one_stale_row(lab: Server, page: Page) -> None:
+def test_two_clicks_while_the_kernel_is_busy_are_one_discard_and_one_stale_row(lab: Server, opened: Opened) -> None:
     log = "busy.sqlite3"
     lab.write("busy.ipynb", [CELL.format(log=lab.root / log)])
-    notebook = lab.open(page, "busy.ipynb")
+    notebook = opened("lab", "busy.ipynb")
+    page = notebook.page
     notebook.run_all()
     card(page, "Kc").click()
     view(page, 1)
@@ -203,10 +210,11 @@ def test_two_clicks_while_the_kernel_is_busy_are_one_discard_and_one_stale_row(l
     assert rows[2][5] < 3000
 
 
-def test_a_saved_notebook_shows_the_last_position_and_how_to_go_on(lab: Server, page: Page) -> None:
+def test_a_saved_notebook_shows_the_last_position_and_how_to_go_on(lab: Server, opened: Opened) -> None:
     log = "saved.sqlite3"
     lab.write("saved.ipynb", [CELL.format(log=lab.root / log)])
-    notebook = lab.open(page, "saved.ipynb")
+    notebook = opened("lab", "saved.ipynb")
+    page = notebook.page
     notebook.run_all()
     card(page, "Kc").click()
     view(page, 1)
@@ -227,10 +235,11 @@ def test_a_saved_notebook_shows_the_last_position_and_how_to_go_on(lab: Server, 
     expect(page.locator(".pl-fallback")).to_be_hidden()
 
 
-def test_a_restarted_kernel_is_told_on_the_board_that_it_left_behind(lab: Server, page: Page) -> None:
+def test_a_restarted_kernel_is_told_on_the_board_that_it_left_behind(lab: Server, opened: Opened) -> None:
     log = "restart.sqlite3"
     lab.write("restart.ipynb", [CELL.format(log=lab.root / log)])
-    notebook = lab.open(page, "restart.ipynb")
+    notebook = opened("lab", "restart.ipynb")
+    page = notebook.page
     notebook.run_all()
     card(page, "Kc").click()
     view(page, 1)
@@ -250,7 +259,9 @@ def test_a_restarted_kernel_is_told_on_the_board_that_it_left_behind(lab: Server
     ]
 
 
-def test_the_solver_points_the_way_and_proves_that_none_is_left(lab: Server, page: Page, pictures: Path | None) -> None:
+def test_the_solver_points_the_way_and_proves_that_none_is_left(
+    lab: Server, opened: Opened, pictures: Path | None
+) -> None:
     # 4♠ and 6♥ is the first legal discard, and after it nothing can be won, as the search without pruning has it too.
     options = {"rows": 4, "draw": 3, "target": 10}
     start = Game(rule_set("one-pass").replace(**options), Deal.from_seed(24, 10)).position
@@ -260,7 +271,8 @@ def test_the_solver_points_the_way_and_proves_that_none_is_left(lab: Server, pag
     log = lab.root / "proof.sqlite3"
     cell = f"play('one-pass', 24, **{options}, place='{log}')"
     lab.write("proof.ipynb", [f"from pyramid_lab.lesson import play\n\n{cell}"])
-    notebook = lab.open(page, "proof.ipynb")
+    notebook = opened("lab", "proof.ipynb")
+    page = notebook.page
     notebook.run_all()
     message, notice = page.locator(".pl-message"), page.locator(".pl-notice")
     page.locator("button[data-action=hint]").click()
@@ -335,9 +347,9 @@ def table(page: Page) -> dict[str, Any]:
     return found
 
 
-def test_two_hundred_boards_in_a_real_kernel_leave_neither_widgets_nor_memory(lab: Server, page: Page) -> None:
+def test_two_hundred_boards_in_a_real_kernel_leave_neither_widgets_nor_memory(lab: Server, opened: Opened) -> None:
     lab.write("many.ipynb", ["1 + 1"])
-    notebook = lab.open(page, "many.ipynb")
+    notebook = opened("lab", "many.ipynb")
     printed = notebook.execute(MANY_BOARDS)
     comms, widgets, alive, grown_mb = json.loads(printed)
     assert (comms, widgets, alive) == (0, 0, 0)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from pyramid_lab.core import Card, Deal, Position, rule_set
 from pyramid_lab.log.events import record
 from pyramid_lab.log.store import Store
-from tests.browser.servers import NotebookPage, Server, no_request_leaves
+from tests.browser.servers import NotebookPage, Server
 
 LESSONS_HOME = Path(__file__).parents[2] / "lessons"
 LESSONS = sorted(LESSONS_HOME.glob("*.ipynb"))
@@ -26,32 +26,12 @@ BOARDS = {"00": 1, "01": 3, "02": 2, "03": 2, "04": 2, "05": 2, "06": 2, "07": 2
 ROUNDS = {"00": 1, "02": 1, "03": 1, "04": 1, "05": 1, "06": 1, "07": 1, "09": 1}
 
 
-@pytest.fixture(scope="module")
-def one_lab(_servers: Callable[[str], Server], browser: Browser, browser_context_args: dict[str, Any]) -> Iterator[Any]:
-    """open(name): a lesson in JupyterLab, all in one page, since loading JupyterLab takes longer than any lesson."""
-    context = browser.new_context(**browser_context_args)
-    opened: list[NotebookPage] = []
-    strangers: list[list[str]] = []
-
-    def open_lesson(name: str) -> NotebookPage:
-        server = _servers("lab")
-        shutil.copy(LESSONS_HOME / name, server.root / name)
-        if opened and not opened[-1].page.is_closed():
-            opened[-1].switch(name)
-        else:
-            page = context.new_page()
-            strangers.append(no_request_leaves(page))
-            opened.append(server.open(page, name))
-        return opened[-1]
-
-    yield open_lesson
-    context.close()
-    assert not any(strangers), strangers
-
-
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_a_lesson_in_jupyterlab(path: Path, one_lab: Callable[[str], NotebookPage], tmp_path: Path) -> None:
-    lesson = one_lab(path.name)
+def test_a_lesson_in_jupyterlab(
+    path: Path, lab: Server, opened: Callable[[str, str], NotebookPage], tmp_path: Path
+) -> None:
+    shutil.copy(path, lab.root / path.name)
+    lesson = opened("lab", path.name)
     store = log_with_a_try(tmp_path / "log.sqlite3")
     lesson.execute(f"import os; os.environ['PYRAMID_LAB_STORE'] = {str(store)!r}")
     lesson.run_all()

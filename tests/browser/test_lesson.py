@@ -6,14 +6,14 @@ import shutil
 import sqlite3
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, expect
 
 from pyramid_lab.core import Deal, Game, Move, MoveKind, Outcome, rule_set
-from tests.browser.servers import NotebookPage, Server, no_request_leaves
+from tests.browser.servers import NotebookPage, Server
 
 LESSON = "01_partners_of_13.ipynb"
 FIRST_BOARD_CELL = 5
@@ -31,19 +31,16 @@ Row = dict[str, Any]
 
 
 @pytest.fixture
-def lesson(_servers: Callable[[str], Server], page: Page) -> Iterator[NotebookPage]:
+def lesson(_servers: Callable[[str], Server], opened: Callable[[str, str], NotebookPage]) -> NotebookPage:
     """The lesson as the command opens it, every cell run, nothing played yet: a notebook, kernel and child of its own
     on one server."""
-    strangers = no_request_leaves(page)
     server = _servers("command")
     child = f"child-{uuid.uuid4()}"
     shutil.copy(server.root / LESSON, server.root / f"{child}.ipynb")
-    notebook = server.open(page, f"{child}.ipynb")
+    notebook = opened("command", f"{child}.ipynb")
     sit_down_and_run(notebook)
-    expect(page.locator(".pl-board")).to_have_count(3)
-    yield notebook
-    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
-    assert strangers == []
+    expect(notebook.page.locator(".pl-board")).to_have_count(3)
+    return notebook
 
 
 def sit_down_and_run(notebook: NotebookPage) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 from pyramid_lab.lesson import STUDENT_VARIABLE
 from pyramid_lab.log.names import Names, RosterRow
 from pyramid_lab.log.store import Store
-from tests.browser.servers import NotebookPage, Server, no_request_leaves
+from tests.browser.servers import NotebookPage, Server
 
 # As the list shows them: in the alphabet's order, accents or not.
 NAMES = ["<b>Bo</b> & <script>", "=1+1", "Émile", "Müller, Zoë", "O'Neill", "Zora", "🦊 Fox"]
@@ -32,14 +32,12 @@ def ids(lab: Server) -> dict[str, str]:
 
 
 @pytest.fixture
-def lesson(lab: Server, page: Page, ids: dict[str, str]) -> Iterator[NotebookPage]:
-    strangers = no_request_leaves(page)
+def lesson(lab: Server, opened: Callable[[str, str], NotebookPage], ids: dict[str, str]) -> NotebookPage:
     cell = f"from pyramid_lab.picker import pick_student\n\npick_student('{lab.root / 'picker.sqlite3'}')"
     lab.write("picker.ipynb", [cell, "1 + 1"])
-    notebook = lab.open(page, "picker.ipynb")
+    notebook = opened("lab", "picker.ipynb")
     notebook.run_all()
-    yield notebook
-    assert strangers == []
+    return notebook
 
 
 def the_list(page: Page) -> Locator:
