@@ -119,7 +119,11 @@ def _write(
         )
         for room in rooms:
             room.result()
-        people = {person.student_id: person.name for person in names.people()}
+        people = {
+            person.student_id: person.name
+            for person in names.people()
+            if class_name in (None, person.class_name) or person.student_id in chosen
+        }
     played = set(events["student_id"])
     for word, student in zip(students, chosen, strict=True):
         if student not in played and student not in people:
@@ -132,7 +136,7 @@ def _write(
     from pyramid_lab.sheets.sheet import write_whole
 
     thresholds = None if file is None else Thresholds.from_toml(file)
-    shown = {} if pseudonyms else people
+    shown = dict.fromkeys(people, "") if pseudonyms else people  # without a name the pseudonym is shown
     with tqdm(unit=" steps", leave=False) as bar:
 
         def tell(done: int, total: int, what: str) -> None:
@@ -141,7 +145,13 @@ def _write(
             bar.update(done - bar.n)
 
         found = read(
-            events, names=shown, thresholds=thresholds, judge=solver_judge(), students=chosen or None, progress=tell
+            events,
+            names=shown,
+            thresholds=thresholds,
+            judge=solver_judge(),
+            students=chosen or None,
+            some_days=since is not None or until is not None,
+            progress=tell,
         )
     name = title or TITLE
     if out.suffix.lower() == ".pdf":

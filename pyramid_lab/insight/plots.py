@@ -36,6 +36,8 @@ _STYLE: Final[dict[Any, Any]] = {
     "text.color": INK, "hatch.linewidth": 0.6,
 }  # fmt: skip
 
+TIMED_TRIES: Final = "the last {last} timed tries at most; wrong, interrupted and first tries of a game are not timed"
+"""What the number of tries beside a time counts; everywhere the same."""
 
 _Numbers = Sequence[float] | npt.NDArray[np.float64]
 
@@ -104,8 +106,8 @@ def fact_time_picture(table: pd.DataFrame, thresholds: Thresholds | None = None)
                 middles[at, None], at[:, None], marker=mark, markersize=6.5, zorder=4, linestyle="",
                 markerfacecolor="white" if few else INK,
             )  # fmt: skip
-        panel.rows(range(len(shown)), [f"{row.fact}  (n {row.n})" for row in shown.itertuples()])
-        panel.scale(range(math.ceil(left), math.floor(right) + 1), "fact time, seconds")
+        panel.rows(range(len(shown)), [f"{row.fact}  ({row.n})" for row in shown.itertuples()])
+        panel.scale(range(math.ceil(left), math.floor(right) + 1), "time for the sum, seconds")
         svg = _drawn(figure)
     level = round(100 * chosen.interval.level)
     said = "; ".join(
@@ -115,8 +117,8 @@ def fact_time_picture(table: pd.DataFrame, thresholds: Thresholds | None = None)
     return Picture(
         svg,
         f"Fact time of each pair with its {level} % interval: {said}.",
-        f"Fact time in seconds: what is left of the response time without the student's own time to find and touch "
-        f"cards. Bar: {level} % interval; n: timed tries, the last {chosen.bands.last_tries} at most.",
+        f"Time for the sum alone (fact time), in seconds: without the student's own time to find and touch cards. Bar: "
+        f"where it likely lies ({level} % interval). In brackets: {TIMED_TRIES.format(last=chosen.bands.last_tries)}.",
     )
 
 
@@ -160,7 +162,7 @@ def growth_picture(weeks: pd.DataFrame, growth: pd.DataFrame, facts: Sequence[st
             name = _under(fact, readings.get(fact))
             panel.text(at, bottom - 0.06 * (top - bottom), name, ha="center", va="top")
         panel.frame()
-        figure.text(0.008, 0.585, "own time, s", rotation=90, va="center")
+        figure.text(0.008, 0.585, "time for the sum, s", rotation=90, va="center")
         svg = _drawn(figure)
     said = "; ".join(
         f"{fact} {of[fact][1][0]:.1f} s to {of[fact][1][-1]:.1f} s, {readings.get(fact, '')}"
@@ -171,8 +173,8 @@ def growth_picture(weeks: pd.DataFrame, growth: pd.DataFrame, facts: Sequence[st
         svg,
         f"Weekly median own time of each pair, first and last week: {said}.",
         f"Each panel: weekly median of the time without finding and touching cards, {first:%d %b %Y} to "
-        f"{last:%d %b %Y}, n = {int(weeks['n'].sum())} timed tries; weeks with fewer than three are left out. "
-        "Full line: a change that the 90 % interval supports; dotted: none that it does.",
+        f"{last:%d %b %Y}; {int(weeks['n'].sum())} timed tries; weeks with fewer than three are left out. "
+        "Full line: almost certainly a change (its 90 % interval leaves out none); dotted: no clear change yet.",
     )
 
 

@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Any, Final, cast
 
 import pandas as pd
+from scipy import stats
 
 from pyramid_lab.insight.cleaning import clean, in_order, latest, main_target
 from pyramid_lab.insight.errors import error_counts, pair_names, wrong_pairs
@@ -28,6 +29,7 @@ Progress = Callable[[int, int, str], None]
 SIGNS: Final = {"fast": "●", "working it out": "◐", "slow": "○", "too few tries": "–"}
 """A sign for each band, so that colour is never alone."""
 
+_BAND_WORDS: Final = {"slow": "slow", "working it out": "being worked out", "fast": "fast"}
 _HABITS: Final = ("face_as_ten", "ace_as_eleven", "king_paired", "make_ten")
 # The frames that a student's page is made from.
 _PAGE: Final = (
@@ -63,13 +65,14 @@ class NextStep:
 
 @dataclass(frozen=True, slots=True)
 class StudentPage:
-    """What the log says of one student."""
+    """What the log says of one student; ``needs`` is the part of the headline that asks for a tutor, with its tries."""
 
     student_id: str
     name: str
     anchor: str
     played: str
     headline: str
+    needs: str
     facts: tuple[FactLine, ...]
     left_out: str
     counting: str
@@ -91,6 +94,8 @@ class Review:
         period: first and last day.
         summary: what the log holds.
         sit_beside: students to sit beside today, and why.
+        not_played: pseudonym and name of those on the class list who are not in the log.
+        absence: what is said of them.
         totals: for each pair, in words, how many of the class have it fast; empty for a small class.
         facts: the pairs.
         notes: what was left out of the whole report.
@@ -101,6 +106,8 @@ class Review:
     period: str
     summary: str
     sit_beside: tuple[tuple[StudentPage, str], ...]
+    not_played: tuple[tuple[str, str], ...]
+    absence: str
     totals: tuple[str, ...]
     facts: tuple[str, ...]
     notes: tuple[str, ...]
@@ -126,6 +133,7 @@ def review(
     thresholds: Thresholds | None = None,
     judge: Judge | None = None,
     students: Iterable[str] | None = None,
+    some_days: bool = False,
     progress: Progress | None = None,
 ) -> Review:
     """Read a log.
@@ -133,16 +141,19 @@ def review(
     Args:
         events: everything that was logged, rows with the columns of an event, as :func:`pyramid_lab.log.frames.events`
             gives them.
-        names: name by pseudonym; students without one are shown by their pseudonym.
+        names: the class list, name by pseudonym; students without a name are shown by their pseudonym. Who is on the
+            list and not in the log is named as not having played, unless ``students`` says whom to show.
         thresholds: what counts as fast, few and sure.
         judge: judges moves by whether the game could still be won; see :func:`~pyramid_lab.insight.solver_judge`.
         students: pseudonyms to show; everyone by default. Somebody who is listed and has not played gets a page too.
+        some_days: the events are those of some days only, so that who is not in them may have played on others.
         progress: told after each step.
 
     Raises:
         MissingColumnError: a column that is needed is not there.
     """
-    return _Reading(events, names or {}, thresholds or Thresholds.default(), judge, students, progress).review()
+    chosen = thresholds or Thresholds.default()
+    return _Reading(events, names or {}, chosen, judge, students, some_days, progress).review()
 
 
 class _Reading:
@@ -150,9 +161,10 @@ class _Reading:
 
     def __init__(
         self, events: pd.DataFrame, names: Mapping[str, str], thresholds: Thresholds, judge: Judge | None,
-        students: Iterable[str] | None, progress: Progress | None,
+        students: Iterable[str] | None, some_days: bool, progress: Progress | None,
     ) -> None:  # fmt: skip
         self.thresholds = thresholds
+        self.when = "in these days" if some_days else "yet"
         self.progress = progress or (lambda done, total, what: None)
         rows = in_order(events)
         listed = None if students is None else sorted(set(students))
@@ -160,7 +172,9 @@ class _Reading:
             rows = in_order(rows[rows["student_id"].isin(listed)])
         self.rows = rows
         self.students = [str(name) for name in rows["student_id"].drop_duplicates()] if listed is None else listed
-        self.names = _told_apart(self.students, names)
+        absent = [] if listed is not None else sorted(set(names) - set(self.students))
+        self.names = _told_apart([*self.students, *absent], names)
+        self.not_played = tuple((who, self.names[who]) for who in sorted(absent, key=lambda who: self.names[who]))
         self.target = main_target(rows)
         self.facts = facts_to(self.target)[:-1]
         self.done, self.total = 0, 4 + len(self.students)
@@ -212,6 +226,8 @@ class _Reading:
             period=self._period(),
             summary=self._summary(),
             sit_beside=self._sit_beside(pages),
+            not_played=self.not_played,
+            absence=f"not played {self.when}",
             totals=self._totals(pages),
             facts=self.facts,
             notes=self._notes(),
@@ -238,14 +254,16 @@ class _Reading:
     def _summary(self) -> str:
         games = self.rows.loc[self.rows["game_id"] != "", "game_id"].nunique()
         tries, own = self.frames["tries"], self.frames["own"]
+        absent = len(self.not_played)
+        waiting = f" ({absent} {'has' if absent == 1 else 'have'} not played {self.when})" if absent else ""
         return (
-            f"{_count(len(self.students), 'student')}, {_count(games, 'game')}, {_count(len(tries), 'try', 'tries')}, "
-            f"{_count(int(own['speed_s'].notna().sum()), 'of them timed', 'of them timed')}"
+            f"{_count(len(self.students) + absent, 'student')}{waiting}, {_count(games, 'game')}, "
+            f"{_tries(len(tries))}, {_count(int(own['speed_s'].notna().sum()), 'of them timed', 'of them timed')}"
         )
 
     def _sit_beside(self, pages: list[StudentPage]) -> tuple[tuple[StudentPage, str], ...]:
         ready = [page for page in pages if page.need > 0 and any(line.band != "too few tries" for line in page.facts)]
-        return tuple((page, page.headline) for page in ready[: self.thresholds.report.sit_beside])
+        return tuple((page, page.needs) for page in ready[: self.thresholds.report.sit_beside])
 
     def _totals(self, pages: list[StudentPage]) -> tuple[str, ...]:
         told = []
@@ -289,6 +307,7 @@ class _Student:
             anchor=f"student-{self.number}",
             played=self._played(),
             headline=self._headline(habit),
+            needs=self._needs(habit),
             facts=self.lines,
             left_out=self._left_out(),
             counting=self._counting(),
@@ -332,11 +351,21 @@ class _Student:
             if n < settings.min_tries:
                 return f"about {_count(int(row['more_games']), 'more game', 'more games')}"
             return "needs more Kings to tell finding from knowing"
-        if band == "working it out" and row["fact_time_s"] <= settings.fast_s:
-            return "quick, but not right often enough"
-        if band == "fast":
-            return f"{sure_word(self.p_fast.get(fact, 0.0))} fast now"
-        return f"{sure_word(float(row['sure']))} so"
+        word = sure_word(self._sure(fact))
+        if band == "working it out":
+            quick = row["fact_time_s"] <= settings.fast_s
+            return f"quick, but {word} not right often enough" if quick else f"{word} working it out"
+        return f"{word} {'fast now' if band == 'fast' else band}"
+
+    def _sure(self, fact: str) -> float:
+        """How probable it is that a pair is in its band, by its time or, where that decides, by its accuracy."""
+        settings, row = self.thresholds.bands, self._row(fact)
+        if row["band"] == "fast":
+            return self.p_fast.get(fact, 0.0)
+        if row["band"] == "working it out" and row["fact_time_s"] <= settings.fast_s:
+            wrong = row["n_accuracy"] - row["n_right"]
+            return float(stats.beta.cdf(settings.min_accuracy, row["n_right"] + 1, wrong + 1))
+        return float(row["sure"])
 
     def _with_band(self, band: str) -> list[str]:
         facts = [line.fact for line in self.lines if line.band == band]
@@ -345,7 +374,7 @@ class _Student:
     def _played(self) -> str:
         rate_rows = self.mine["rate"]
         if rate_rows.empty:
-            return "Has not played yet."
+            return f"Has not played {self.reading.when}."
         games, minutes = int(rate_rows["games"].sum()), float(rate_rows["active_min"].sum())
         days = self.reading.local(self.mine["rows"])
         when = "" if days.empty else f", last on {_day(days.max())}"
@@ -367,39 +396,47 @@ class _Student:
             return ""
         counts = tries["left_out"].value_counts()
         timed = int(counts.get("", 0))
-        others = [f"{int(count)} {LEFT_OUT[str(name)]}" for name, count in counts.items() if name]
+        others = [f"{LEFT_OUT[str(name)]} ({int(count)})" for name, count in counts.items() if name]
         cut = int(tries["winsorised"].sum())
         more = f" {_count(cut, 'very long time')} shortened." if cut else ""
-        why = f" Left out of speed: {'; '.join(others)}." if others else ""
-        return f"{timed} of {_count(len(tries), 'try', 'tries')} timed.{why}{more}"
+        why = f" The others say nothing about speed: {'; '.join(others)}." if others else ""
+        return f"{timed} of all {_tries(len(tries))} timed.{why}{more}"
 
     def _counting(self) -> str:
         rows = self.mine["counting"]
         if rows.empty or rows["reading"].iloc[0] == "too few tries":
-            need = self.thresholds.bands.min_tries
-            return f"Too few tries to see whether facts are counted: at least {need} each at four pairs are needed."
+            need, at = self.thresholds.bands.min_tries, self.thresholds.counting.min_facts
+            so_far = 0 if rows.empty else int(rows["n_facts"].iloc[0])
+            have = _count(so_far, "pair has", "pairs have") if so_far else "no pair has"
+            return (
+                f"Too few tries to see whether sums are counted: that takes {need} timed tries at each of {at} pairs; "
+                f"so far {have} them."
+            )
         row = rows.iloc[0]
+        facts = self.reading.facts
         numbers = (
-            f"{row['slope_s']:+.2f} s for each step of the smaller addend, 90 % interval {row['low_s']:+.2f} to "
-            f"{row['high_s']:+.2f}, n = {int(row['n'])}"
+            f"{row['slope_s']:+.2f} s each step from {facts[0]} to {facts[-1]}, likely {row['low_s']:+.2f} to "
+            f"{row['high_s']:+.2f} s; {_timed(int(row['n']))}"
         )
         if row["reading"] == "counting on":
             word = sure_word(0.95 if row["low_s"] >= self.thresholds.counting.step_s else 0.8)
-            return f"{_capital(word)} counts on: the larger the smaller addend, the longer it takes ({numbers})."
+            return f"{_capital(word)} counts on: the more there is to count, the longer it takes ({numbers})."
         if row["reading"] == "knowing":
-            return f"No sign of counting on: a larger addend hardly takes longer ({numbers})."
+            return f"No sign of counting on: more to count hardly takes longer ({numbers})."
         return f"Counting on can be neither seen nor ruled out yet ({numbers})."
 
     def _wrong_pair(self) -> str:
         pairs = self.mine["wrong_pairs"]
         wrong = int(pairs["n"].sum()) if len(pairs) else 0
+        n = int(self.mine["tries"]["right"].notna().sum())
         if not wrong:
-            n = int(self.mine["tries"]["right"].notna().sum())
-            return f"No wrong sum in {_count(n, 'try', 'tries')}." if n else "No tries yet."
+            return f"No wrong sum in {_tries(n)}." if n else "No tries yet."
+        sums = f"{_count(wrong, 'wrong sum')} in {_tries(n)}"
         row = pairs.iloc[0]
         if int(row["n"]) == 1:
-            return f"{_count(wrong, 'wrong sum')}, none of them twice."
-        often = f"{row['pair']} (makes {int(row['total'])}), {int(row['n'])} of {_count(wrong, 'wrong sum')}"
+            few = wrong < self.thresholds.report.habit_times
+            return f"{sums}{': too few to see a habit' if few else ', none twice: no sign of a habit'}."
+        often = f"{row['pair']} (makes {int(row['total'])}), {int(row['n'])} of {sums}"
         word = "probably" if int(row["n"]) >= self.thresholds.report.habit_times else "perhaps"
         return f"Most often {often}; {word} {row['reason']}."
 
@@ -414,7 +451,7 @@ class _Student:
             often = len(rows) >= times and len(rows) >= self.thresholds.report.habit_share * len(wrong)
             if often and name in set(wrong["error_class"].tail(2 * times)):
                 reason = self.mine["errors"].set_index("error_class")["reason"].to_dict()[name]
-                return name, f"{len(rows)} of {len(wrong)} wrong sums look alike: {reason}", rows
+                return name, f"{len(rows)} of {len(wrong)} wrong sums look alike: probably {reason}", rows
         pairs = self.mine["wrong_pairs"]
         if (
             len(pairs)
@@ -469,18 +506,23 @@ class _Student:
         need = settings.fact_time
         why = f"Too few tries at {_listed(few)}" if len(few) < len(self.lines) else "Too few tries so far"
         if timed < need.min_discards or kings < need.min_kings:
-            why += f" ({timed} timed, {_count(kings, 'King')}; {need.min_discards} and {need.min_kings} are needed)"
+            why += (
+                f": {_timed(timed)}, {kings} of them {'a King' if kings == 1 else 'Kings'}. The time for a sum can be "
+                f"told from {need.min_discards} on with {need.min_kings} Kings among them"
+            )
+        else:
+            most = max(line.tries for line in self.lines if line.fact in few)
+            why += f": no more than {_timed(most)} each, and {settings.bands.min_tries} are needed"
         do = advice()["steps"]["start"].format(games=_count(games, "more game", "more games"))
         return NextStep(do, f"{why}.", tuple(few[:2]))
 
     def _why(self, fact: str, word: str) -> str:
         row = self._row(fact)
-        sure = f"{sure_word(float(row['sure']))} " if pd.notna(row["sure"]) else ""
         accuracy_part = f"{int(row['n_right'])} of {int(row['n_accuracy'])} right"
         return (
-            f"{fact} is {sure}{word}: {max(float(row['fact_time_s']), 0):.1f} s "
-            f"({max(float(row['low_s']), 0):.1f} to {max(float(row['high_s']), 0):.1f}), {accuracy_part}, "
-            f"{_count(int(row['n']), 'timed try', 'timed tries')}"
+            f"{fact} is {sure_word(self._sure(fact))} {word}: {max(float(row['fact_time_s']), 0):.1f} s "
+            f"(likely {max(float(row['low_s']), 0):.1f} to {max(float(row['high_s']), 0):.1f} s), {accuracy_part}, "
+            f"{_timed(int(row['n']))}"
         )
 
     def _evidence(self, rows: pd.DataFrame) -> tuple[tuple[str, ...], ...]:
@@ -498,33 +540,49 @@ class _Student:
         )
 
     def _headline(self, habit: tuple[str, str, pd.DataFrame] | None) -> str:
-        slow, working, fast = (self._with_band(band) for band in ("slow", "working it out", "fast"))
-        parts = []
-        if habit is not None:
-            parts.append(habit[1])
-        if slow:
-            parts.append(f"{_listed(slow)} slow")
-        if working:
-            parts.append(f"{_listed(working)} being worked out")
-        if fast:
-            parts.append(f"{_listed(fast)} fast" if len(fast) < len(self.lines) else "every pair fast")
+        parts = [habit[1]] if habit is not None else []
+        for band, word in _BAND_WORDS.items():
+            parts += [f"{_listed(facts)} {sure} {word}" for sure, facts in self._by_sureness(band)]
         if not parts:
             return "Too few tries to say anything yet."
         return f"{_capital('; '.join(parts))}."
+
+    def _needs(self, habit: tuple[str, str, pd.DataFrame] | None) -> str:
+        """What asks for a tutor, with how sure it is and the tries that it rests on."""
+        parts = [habit[1]] if habit is not None else []
+        for band in ("slow", "working it out"):
+            for sure, facts in self._by_sureness(band):
+                tries = sum(line.tries for line in self.lines if line.fact in facts)
+                parts.append(f"{_listed(facts)} {sure} {_BAND_WORDS[band]} ({_timed(tries)})")
+        few = self._with_band("too few tries")
+        if few:
+            parts.append(f"too few tries at {_listed(few)}")
+        return f"{_capital('; '.join(parts))}." if parts else ""
+
+    def _by_sureness(self, band: str) -> list[tuple[str, list[str]]]:
+        """The pairs of a band, the surest first, under the word that says how sure."""
+        words: dict[str, list[str]] = {sure_word(probability): [] for probability in (1.0, 0.9, 0.0)}
+        for fact in self._with_band(band):
+            words[sure_word(self._sure(fact))].append(fact)
+        return [(word, facts) for word, facts in words.items() if facts]
 
     def _growth(self) -> tuple[str, ...]:
         rows = self.mine["growth"]
         claimed = rows[rows["reading"].isin(("quicker", "slower"))]
         if rows.empty or rows["reading"].eq("too few weeks").all():
-            return (f"Growth shows after {self.thresholds.growth.min_weeks} weeks with tries.",)
+            so_far = 0 if rows.empty else int(rows["weeks"].max())
+            return (
+                f"Growth can be told after {self.thresholds.growth.min_weeks} weeks with tries at a pair; so far there "
+                f"{'is' if so_far == 1 else 'are'} {so_far or 'none'}.",
+            )
         lines = [
-            f"{row.fact} becomes {row.reading}: {_change(row.change)} a week (90 % interval {_change(row.low)} to "
-            f"{_change(row.high)}, n = {row.n} in {row.weeks} weeks)."
+            f"{row.fact} {self._one_sided()} becomes {row.reading}: {_change(row.change)} time each week (likely "
+            f"{_change(row.low)} to {_change(row.high)}; {_timed(int(row.n))} in {row.weeks} weeks)."
             for row in cast("Iterable[Any]", claimed.itertuples())
         ]
         rest = [str(row.fact) for row in rows.itertuples() if row.reading == "no clear change"]
         if rest:
-            lines.append(f"No clear change of {_listed(rest)}.")
+            lines.append(f"No clear change yet at {_listed(rest)}.")
         return tuple(lines)
 
     def _flexibility(self) -> tuple[str, ...]:
@@ -543,10 +601,16 @@ class _Student:
         least, most = ordered.iloc[0], ordered.iloc[-1]
         if least["high"] < most["low"]:
             return (
-                f"Takes {most['fact']} when it is there ({_percent(most['share'])} of {int(most['offered'])} times), "
-                f"{least['fact']} less often ({_percent(least['share'])} of {int(least['offered'])})."
+                # Not surer: these two are the ends of six.
+                f"Probably takes {least['fact']} less often when it is there ({_percent(least['share'])} of "
+                f"{int(least['offered'])} times) than {most['fact']} ({_percent(most['share'])} of "
+                f"{int(most['offered'])})."
             )
-        return f"Takes all pairs about equally often when they are there ({int(rows['offered'].sum())} offers)."
+        return f"No pair is clearly passed over more than another (one was there {int(rows['offered'].sum())} times)."
+
+    def _one_sided(self) -> str:
+        """How sure a claim is that rests on an interval which leaves out the contrary."""
+        return sure_word((1 + self.thresholds.interval.level) / 2)
 
     def _missed(self) -> str:
         rows = self.mine["missed"]
@@ -554,13 +618,13 @@ class _Student:
             return ""
         row = rows.iloc[0]
         line = (
-            f"Turned a card {_times(int(row['missed']))} although a discard was there, in {int(row['chances'])} such "
-            f"positions (likely {_percent(row['low'])} to {_percent(row['high'])} of the time)"
+            f"Turned a card {_times(int(row['missed']))} although a pair or a King could go, in {int(row['chances'])} "
+            f"such positions (likely {_percent(row['low'])} to {_percent(row['high'])} of the time)"
         )
         if int(row["judged"]):
             line += (
-                f"; of {int(row['judged'])} looked into, {int(row['lost'])} gave a winnable game away, "
-                f"{int(row['kept']) + int(row['nothing_to_lose'])} did no harm"
+                f". Of {int(row['judged'])} that the solver looked into, {_none(int(row['lost']))} gave a winnable "
+                f"game away, {_none(int(row['kept']) + int(row['nothing_to_lose']))} did no harm"
             )
         return f"{line}."
 
@@ -569,13 +633,12 @@ class _Student:
         if rows.empty or int(rows["n"].iloc[0]) < self.thresholds.bands.min_tries:
             return ""
         row = rows.iloc[0]
-        numbers = (
-            f"{_percent(row['observed'])} against {_percent(row['chance'])} by chance, n = {int(row['n'])} choices"
-        )
+        word = _capital(self._one_sided())
+        numbers = f"{_percent(row['observed'])} of {int(row['n'])} choices; by chance {_percent(row['chance'])}"
         if row["low"] > 0:
-            return f"Looks ahead: takes the discard that uncovers most oftener than chance ({numbers})."
+            return f"{word} looks ahead: takes what uncovers most more often than by chance ({numbers})."
         if row["high"] < 0:
-            return f"Takes the discard that uncovers most less often than chance ({numbers})."
+            return f"{word} takes what uncovers most less often than by chance ({numbers})."
         return f"No sign yet of choosing what uncovers most ({numbers})."
 
     def _planning(self) -> str:
@@ -587,7 +650,7 @@ class _Student:
         if not at_stake:
             return ""
         discards = f"{at_stake} {'discard' if at_stake == 1 else 'discards'}"
-        return f"Of {discards} while the game could be won, {int(row['lost'])} gave it away."
+        return f"Of {discards} while the game could be won, {_none(int(row['lost']))} gave it away."
 
     def _order(self) -> str:
         rows = self.mine["order"]
@@ -597,7 +660,10 @@ class _Student:
         if row["low"] > 0.5 or row["high"] < 0.5:
             which = "smaller" if row["low"] > 0.5 else "larger"
             share = row["smaller_first"] if which == "smaller" else 1 - row["smaller_first"]
-            return f"Mostly begins with the {which} card ({_percent(share)} of {int(row['n'])} pairs)."
+            return (
+                f"{_capital(self._one_sided())} begins with the {which} card more often than not ({_percent(share)} of "
+                f"{int(row['n'])} pairs)."
+            )
         return ""
 
     def _need(self, habit: tuple[str, str, pd.DataFrame] | None) -> float:
@@ -644,6 +710,18 @@ def _count(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}".replace(",", "\u00a0")
 
 
+def _tries(number: int) -> str:
+    return _count(number, "try", "tries")
+
+
+def _timed(number: int) -> str:
+    return _count(number, "timed try", "timed tries")
+
+
+def _none(number: int) -> str:
+    return str(number or "none")
+
+
 def _times(number: int) -> str:
     return {0: "never", 1: "once", 2: "twice"}.get(number, f"{number} times")
 
@@ -658,8 +736,8 @@ def _change(share: float) -> str:
 
 def _minutes(minutes: float) -> str:
     if minutes < 1:
-        return "less than a minute at it"
-    return f"{minutes:.0f} {'minute' if round(minutes) == 1 else 'minutes'} at it"
+        return "less than a minute of play"
+    return f"{minutes:.0f} {'minute' if round(minutes) == 1 else 'minutes'} of play"
 
 
 def _day(moment: pd.Timestamp) -> str:

@@ -15,6 +15,7 @@ import matplotlib as mpl
 from fontTools.ttLib import TTFont
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from pyramid_lab.insight.plots import TIMED_TRIES
 from pyramid_lab.insight.reading import Review, StudentPage
 
 Paper = Literal["a4", "us-letter"]
@@ -23,6 +24,7 @@ TITLE: Final = "Pyramid Lab: what the log says"
 
 _SHORT: Final = {"working it out": "working", "too few tries": "too few"}
 _LEGEND: Final = "● fast, ◐ working it out, ○ slow, – too few tries."
+_SURE: Final = "Almost certainly means 95 % or more, probably 80 to 95 %, perhaps less."
 
 
 def report_html(review: Review, *, title: str = TITLE) -> str:
@@ -44,11 +46,13 @@ def report_html(review: Review, *, title: str = TITLE) -> str:
         ],
         "sit_beside": review.sit_beside,
         "totals": review.totals,
+        "not_played": review.not_played,
+        "absence": review.absence,
     }
     fields = {name: getattr(review, name) for name in ("period", "summary", "facts", "notes", "thresholds")}
     return environment.get_template("report.html.j2").render(
-        review=fields | shown, title=title, with_class=len(review.students) > 1, legend=_LEGEND,
-        all_fast=_all_fast(review),
+        review=fields | shown, title=title, with_class=_with_class(review), legend=_LEGEND,
+        nobody=_nobody(review), played=_played(review), sure=_SURE, timed=_timed(review),
     )  # fmt: skip
 
 
@@ -76,8 +80,23 @@ def report_pdf(review: Review, *, title: str = TITLE, paper: Paper = "a4") -> by
     return cast(bytes, made)
 
 
-def _all_fast(review: Review) -> bool:
-    return all(line.band == "fast" for page in review.students for line in page.facts)
+def _with_class(review: Review) -> bool:
+    return len(review.students) + len(review.not_played) > 1
+
+
+def _nobody(review: Review) -> str:
+    fast = bool(review.students) and all(line.band == "fast" for page in review.students for line in page.facts)
+    return f"Nobody needs you more than the others yet: {'every pair is fast' if fast else 'too few tries to tell'}."
+
+
+def _played(review: Review) -> str:
+    """How many of the class list have played; empty where all have."""
+    played, everyone = len(review.students), len(review.students) + len(review.not_played)
+    return f"{played} of {everyone} students have played." if played < everyone else ""
+
+
+def _timed(review: Review) -> str:
+    return TIMED_TRIES.format(last=review.thresholds.bands.last_tries)
 
 
 def _short(band: str) -> str:
@@ -90,7 +109,7 @@ def _data_uri(svg: str) -> str:
 
 def _for_paper(review: Review, title: str, paper: Paper) -> dict[str, Any]:
     settings = review.thresholds
-    with_class = len(review.students) > 1
+    with_class = _with_class(review)
     level = round(100 * settings.interval.level)
     return {
         "title": printable(title, TITLE),
@@ -100,7 +119,12 @@ def _for_paper(review: Review, title: str, paper: Paper) -> dict[str, Any]:
         "summary": review.summary,
         "with_class": with_class,
         "legend": _LEGEND,
-        "last_tries": settings.bands.last_tries,
+        "absence": review.absence,
+        "not_played": [printable(name, student) for student, name in review.not_played],
+        "nobody": _nobody(review),
+        "played": _played(review),
+        "sure": _SURE,
+        "timed": _timed(review),
         "facts": review.facts,
         "totals": review.totals,
         "beside": [
@@ -115,8 +139,9 @@ def _for_paper(review: Review, title: str, paper: Paper) -> dict[str, Any]:
             f"{100 * settings.bands.min_accuracy:.0f} % right; slow is above {settings.bands.slow_s:g} s; between is "
             f"working it out. Fewer than {settings.bands.min_tries} tries say nothing yet. With A+Q, 2+J and 3+10, "
             "counting quickly and knowing look the same.",
-            "Almost certainly means 95 % or more, probably 80 to 95 %, perhaps less. Ranges in brackets are "
-            f"{level} % intervals.",
+            f'{_SURE} "Likely" and the ranges in brackets are {level} % intervals.',
+            f"Timed beside a pair: {_timed(review)}. Right and wrong are counted over the same stretch, so there can "
+            "be more of them.",
             "Blocked tries (a card that was not free) and misclicks are not wrong sums. Turning a card although a pair "
             "was there is not always a mistake.",
             *review.notes,

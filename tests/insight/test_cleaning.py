@@ -168,9 +168,9 @@ def test_a_time_that_began_with_the_first_card_after_a_mistake_has_no_search_in_
 def test_the_report_counts_each_reason(row: Row) -> None:
     rows = [row("draw"), row(outcome="incorrect"), row("slip"), asked(row, 9), row(), row(rt_ms=100), row(), row()]
     said = review(pd.DataFrame(rows)).students[0].left_out
-    assert said.startswith("2 of 6 tries timed.")
+    assert said.startswith("2 of all 6 tries timed.")
     for reason in ("slip", "asked", "told", "too short"):
-        assert f"1 {LEFT_OUT[reason]}" in said
+        assert f"{LEFT_OUT[reason]} (1)" in said
 
 
 def test_the_scan_is_the_expected_place_of_the_first_of_k_among_n(row: Row) -> None:

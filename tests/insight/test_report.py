@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from pyramid_lab.cli import cli
 from pyramid_lab.insight import (
+    Review,
     Thresholds,
     classroom,
     random_student,
@@ -45,19 +46,90 @@ def text_of(pdf: bytes) -> str:
     return " ".join(done.stdout.decode("utf-8").split())
 
 
-def test_a_page_for_the_class_and_one_for_each_student(played: Played) -> None:
-    found = review(played[0], names={"student-0": "Ann", "student-1": NASTY})
-    page = report_html(found)
+NAMES = {"student-0": "Łucja Ω", "student-1": NASTY, "student-2": "王芳", "student-3": "José 🎉", "absent": "Finn"}
+
+
+@pytest.fixture(scope="module")
+def told() -> list[tuple[int, int, str]]:
+    """The steps that ``found`` told."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def found(played: Played, told: list[tuple[int, int, str]]) -> Review:
+    """The report on a class of nine of whom one has not played."""
+    return review(played[0], names=NAMES, progress=lambda done, total, what: told.append((done, total, what)))
+
+
+@pytest.fixture(scope="module")
+def html(found: Review) -> str:
+    return report_html(found)
+
+
+@pytest.fixture(scope="module")
+def printed(found: Review) -> bytes:
+    return report_pdf(found)
+
+
+def test_a_page_for_the_class_and_one_for_each_student(found: Review, html: str) -> None:
     assert len(found.students) == 8
-    assert page.count("<h3>Next step</h3>") == 8
-    assert "Whom to sit beside today" in page
+    assert html.count("<h3>Next step</h3>") == 8
+    assert "Whom to sit beside today" in html
     for fact in PAIRS:
-        assert f'<th scope="col">{fact}</th>' in page
+        assert f'<th scope="col">{fact}</th>' in html
     assert 1 <= len(found.sit_beside) <= Thresholds.default().report.sit_beside
 
 
-def test_students_who_need_it_most_come_first_and_every_next_step_has_its_reason(played: Played) -> None:
-    found = review(played[0])
+def test_who_is_on_the_class_list_and_has_not_played_is_named(found: Review, html: str, printed: bytes) -> None:
+    assert found.not_played == (("absent", "Finn"),)
+    assert "Finn has not played yet" in words_of(html)
+    for seen in (words_of(html), text_of(printed)):
+        assert "9 students (1 has not played yet)" in seen
+        assert "Finn" in seen
+        assert "8 of 9 students have played." in seen
+
+
+def test_of_a_class_that_has_not_played_all_are_named(row: Row) -> None:
+    nothing = pd.DataFrame([], columns=list(FIELDS))
+    seen = words_of(report_html(review(nothing, names={"p1": "Ann", "p2": "Bo"})))
+    assert "2 students (2 have not played yet)" in seen
+    assert "Ann has not played yet Bo has not played yet" in seen
+    some = words_of(report_html(review(pd.DataFrame(only(row, 1)), names={"p1": "Ann"}, some_days=True)))
+    assert "Ann has not played in these days" in some
+
+
+def test_every_reason_to_sit_beside_someone_says_how_sure_it_is_and_on_how_many_tries(found: Review) -> None:
+    for page, why in found.sit_beside:
+        timed = {line.fact: line.tries for line in page.facts}
+        claims = re.findall(r"([^;]+) (?:slow|being worked out) \((\d+) timed tr(?:y|ies)\)", why)
+        assert claims
+        for claim, tries in claims:
+            assert claim.endswith((" almost certainly", " probably", " perhaps")), claim
+            assert int(tries) == sum(n for fact, n in timed.items() if fact in claim)
+
+
+def test_every_band_says_how_sure_it_is(found: Review) -> None:
+    lines = [line for page in found.students for line in page.facts if line.band != "too few tries"]
+    assert len(lines) > 20
+    assert all(re.search("almost certainly|probably|perhaps", line.note) for line in lines)
+
+
+def test_quick_and_often_wrong_is_as_sure_as_the_wrong_tries_make_it(row: Row) -> None:
+    def note(wrong: int) -> str:
+        rows = [row("draw")]
+        for at in range(20):
+            rows += [
+                row(fact="5+8", rt_ms=1500 + 20 * (at % 5), outcome="incorrect" if at < wrong else "correct"),
+                row(fact="K", rt_ms=1000 + 40 * (at % 5), n_legal_cards=2), row(),
+            ]  # fmt: skip
+        return next(line.note for line in review(pd.DataFrame(rows)).students[0].facts if line.fact == "5+8")
+
+    # With a flat prior the share right is below 0.9 at 3 wrong of 20 with probability 0.85, at 8 of 20 with 0.9999.
+    assert note(3) == "quick, but probably not right often enough"
+    assert note(8) == "quick, but almost certainly not right often enough"
+
+
+def test_students_who_need_it_most_come_first_and_every_next_step_has_its_reason(found: Review) -> None:
     assert [page.need for page in found.students] == sorted((page.need for page in found.students), reverse=True)
     for page in found.students:
         assert page.next_step.do
@@ -67,49 +139,54 @@ def test_students_who_need_it_most_come_first_and_every_next_step_has_its_reason
             assert page.next_step.evidence
 
 
-def test_names_are_text_and_nothing_else(played: Played) -> None:
-    page = report_html(review(played[0], names={"student-1": NASTY}))
-    assert "<script" not in page
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
-    assert "<b>=1+1</b>" not in page
+def test_names_are_text_and_nothing_else(html: str) -> None:
+    assert "<script" not in html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+    assert "<b>=1+1</b>" not in html
 
 
-def test_two_students_with_one_name_are_told_apart(played: Played) -> None:
-    found = review(played[0], names={"student-0": "Ann", "student-1": " Ann\n", "student-2": ""})
+def test_two_students_with_one_name_are_told_apart(row: Row) -> None:
+    rows = [row(student_id=f"student-{at}") for at in range(3)]
+    found = review(pd.DataFrame(rows), names={"student-0": "Ann", "student-1": " Ann\n", "student-2": ""})
     names = {page.student_id: page.name for page in found.students}
     assert names["student-0"] != names["student-1"]
     assert names["student-0"].startswith("Ann (")
     assert names["student-2"] == "student-2"
 
 
-def test_the_html_is_one_file_that_needs_no_network(played: Played) -> None:
-    page = report_html(review(played[0]))
-    assert not re.search(r"""(?:src|href)=["'](?!data:|#)""", page)
-    assert "http://" not in page.replace("http://www.w3.org", "")
-    assert "@import" not in page
+def test_the_html_is_one_file_that_needs_no_network(html: str) -> None:
+    assert not re.search(r"""(?:src|href)=["'](?!data:|#)""", html)
+    assert "http://" not in html.replace("http://www.w3.org", "")
+    assert "@import" not in html
 
 
-def test_every_picture_has_words_that_give_its_numbers(played: Played) -> None:
-    found = review(played[0])
-    pictures = [picture for page in found.students for picture in (page.fact_picture, page.growth_picture) if picture]
+def test_every_picture_has_words_that_give_its_numbers(found: Review, html: str) -> None:
+    pictures = [each for one in found.students for each in (one.fact_picture, one.growth_picture) if each]
     assert len(pictures) == 16
     for picture in pictures:
         assert re.search(r"\d\.\d s", picture.alt)
-        assert " s" in picture.caption or "seconds" in picture.caption
-        assert "n" in picture.caption
-    assert all(image in report_html(found) for image in ('alt="Fact time of each pair', 'alt="Weekly median own time'))
+        assert "seconds" in picture.caption or "weekly median of the time" in picture.caption
+        assert "timed tries" in picture.caption
+    assert all(image in html for image in ('alt="Fact time of each pair', 'alt="Weekly median own time'))
 
 
-def test_the_pdf_is_tagged_and_has_a_page_for_each_student(played: Played) -> None:
-    found = review(played[0], names={"student-0": "Łucja Ω", "student-1": "王芳", "student-2": "José 🎉"})
-    made = report_pdf(found)
-    with pikepdf.open(io.BytesIO(made)) as pdf:
+def test_the_number_of_tries_beside_a_time_is_the_same_in_table_strip_and_picture(found: Review, html: str) -> None:
+    for one in found.students:
+        assert one.fact_picture is not None
+        drawn = re.findall(r">(\S+)\s+\((\d+)\)<", one.fact_picture.svg)
+        assert dict(drawn) == {line.fact: str(line.tries) for line in one.facts}
+    seen = words_of(html)
+    assert seen.count("wrong, interrupted and first tries of a game are not timed") >= 1 + len(found.students)
+
+
+def test_the_pdf_is_tagged_and_has_a_page_for_each_student(printed: bytes) -> None:
+    with pikepdf.open(io.BytesIO(printed)) as pdf:
         assert pdf.Root.MarkInfo.Marked
         assert "/StructTreeRoot" in pdf.Root
         assert len(pdf.pages) == 1 + 8 + 1
-    text = text_of(made)
+    text = text_of(printed)
     assert "Łucja Ω" in text
-    assert "student-1" in text  # the type has no letter of the name
+    assert "student-2" in text  # the type has no letter of the name
     assert "José" in text
 
 
@@ -180,20 +257,17 @@ def test_a_wrong_sum_that_comes_back_is_the_next_step(row: Row) -> None:
     assert "3+Q (makes 15), 4 of 4 wrong sums" in page.wrong_pair
 
 
-def test_every_step_is_told(played: Played) -> None:
-    told: list[tuple[int, int, str]] = []
-    review(played[0], progress=lambda done, total, what: told.append((done, total, what)))
-    assert [done for done, _, _ in told] == list(range(1, 13))
-    assert {total for _, total, _ in told} == {12}
+def test_every_step_is_told(found: Review, told: list[tuple[int, int, str]]) -> None:
+    steps = 4 + len(found.students)
+    assert [(done, total) for done, total, _ in told] == [(at, steps) for at in range(1, steps + 1)]
 
 
-def test_sums_over_the_class_only_from_five_students_on(played: Played) -> None:
+def test_sums_over_the_class_only_from_five_students_on(played: Played, found: Review) -> None:
     events = played[0]
     few = events[events["student_id"].isin([f"student-{at}" for at in range(4)])]
     assert review(few).totals == ()
-    totals = review(events).totals
-    assert len(totals) == 6
-    assert all(re.fullmatch(r"\d of \d", total) for total in totals)
+    assert len(found.totals) == 6
+    assert all(re.fullmatch(r"\d of \d", total) for total in found.totals)
 
 
 def test_pairs_to_ten_are_read_too() -> None:
@@ -211,16 +285,24 @@ def test_pairs_to_ten_are_read_too() -> None:
 # The command
 
 
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    """A log of two students who share a name."""
-    place = tmp_path / "class.sqlite3"
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A log of two students who share a name, and two on the class list who have not played."""
+    place = tmp_path_factory.mktemp("log") / "class.sqlite3"
     rng = np.random.default_rng(12)
     with Store(place) as store:
         for name in ("p1", "p2"):
             for event in practise(random_student(name, rng), 2, rng):
                 store.append(event)
-        Names.of(store).put([Person("p1", "Ann"), Person("p2", "Ann")], store)
+        Names.of(store).put(
+            [
+                Person("p1", "Ann", "3a"),
+                Person("p2", "Ann", "3a"),
+                Person("p3", "Bo", "3a"),
+                Person("p4", "Cleo", "3b"),
+            ],
+            store,
+        )
     return place
 
 
@@ -237,6 +319,8 @@ def test_the_command_writes_html_and_pdf(log: Path, tmp_path: Path) -> None:
         assert f"Wrote {tmp_path / name}" in said
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Ann (p1)" in page
+    assert "Bo has not played yet" in words_of(page)
+    assert "Cleo has not played yet" in words_of(page)
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
 
 
@@ -263,10 +347,14 @@ def test_a_report_that_is_there_is_replaced_whole_or_not_at_all(
 
 def test_pseudonyms_instead_of_names_and_one_student_alone(log: Path, tmp_path: Path) -> None:
     out = tmp_path / "r.html"
+    assert run("--store", log, "--out", out, "--class", "3a", "--since", "2026-09-01", "--pseudonyms")[0] == 0
+    page = words_of(out.read_text(encoding="utf-8"))
+    assert "p3 has not played in these days" in page
+    assert not {"Ann", "Bo", "p4", "Cleo"} & set(page.split())
     assert run("--store", log, "--out", out, "--student", "p1", "--pseudonyms")[0] == 0
     page = out.read_text(encoding="utf-8")
     assert "Ann" not in page
-    assert "p2" not in words_of(page)
+    assert not {"p2", "p3"} & set(words_of(page).split())
     assert "Whom to sit beside" not in page
 
 
