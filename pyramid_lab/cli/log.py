@@ -360,10 +360,16 @@ def export(
     with _open(place) as (store, names):
         one = None if who is None else _one(store, names, who, None).student_id
         choice = choose(one, class_name, since, until, lesson, tzlocal())
+        unnamed = () if with_names else exports.unnamed_classes(store, choice)
         if table != "events":
             frame = _table(store, table, one, class_name, since, until, lesson)
             count = exports.export_table(
-                frame, out, delimiter=_DELIMITERS[delimiter], overwrite=force, allow_empty=False
+                frame,
+                out,
+                unnamed=exports.unnamed_classes(store),
+                delimiter=_DELIMITERS[delimiter],
+                overwrite=force,
+                allow_empty=False,
             )
         else:
             count = exports.export(
@@ -376,9 +382,25 @@ def export(
                 overwrite=force,
                 allow_empty=False,
             )
-        click.echo(f"{out}: {count} rows.")
-        if format_name in ("datashop", "xapi"):
-            click.echo(f"This format holds: {exports.HOLDS[format_name]}.")
+    click.echo(f"{out.absolute()}: {count} rows.")
+    if format_name in ("datashop", "xapi"):
+        click.echo(f"This format holds: {exports.HOLDS[format_name]}.")
+    if unnamed:
+        click.echo(_why_unnamed(unnamed, exports.SMALLEST_GROUP, allowed=format_name in ("csv", "xlsx")))
+
+
+def _why_unnamed(classes: tuple[str, ...], smallest: int, *, allowed: bool) -> str:
+    """What an export says of the classes that it does not name; ``allowed``: whether names may be asked for."""
+    mend = (
+        "For your own use, --with-names writes every event with the names of classes and students."
+        if allowed
+        else "Files for research never name such a class."
+    )
+    which = f"class {classes[0]}" if len(classes) == 1 else f"the classes {', '.join(classes)}"
+    return (
+        f"The rows are all there. Left out is the name of {which}: with fewer than {smallest} students it would say who "
+        f"they are. {mend}"
+    )
 
 
 def _table(store: Store, table: str, one: str | None, class_name: str | None, *dates_and_lesson: str | None) -> Any:

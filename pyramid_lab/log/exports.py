@@ -11,7 +11,7 @@ import json
 import uuid
 import zipfile
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import chain
@@ -156,6 +156,24 @@ def read_events(source: Path, format: Format) -> list[Event]:
     return found
 
 
+def unnamed_classes(store: Store, choice: Choice | None = None) -> tuple[str, ...]:
+    """The classes that an export without names does not name, as they have fewer than :data:`SMALLEST_GROUP` students.
+
+    Args:
+        store: an open store.
+        choice: only classes that have chosen events; all by default.
+    """
+    events, students = schema.events, schema.students
+    named = students.c.class_name
+    with store.reading() as connection:
+        sizes = sa.select(named).where(named.is_not(None)).group_by(named).having(sa.func.count() < SMALLEST_GROUP)
+        found = set(connection.execute(sizes).scalars())
+        if choice is not None and found:
+            seen = sa.select(events.c.student_id).where(*choice.conditions()).distinct()
+            found &= set(connection.execute(sa.select(named).where(students.c.student_id.in_(seen))).scalars())
+    return tuple(sorted(found))
+
+
 @contextmanager
 def _whole_file(target: Path, overwrite: bool) -> Iterator[Path]:
     if target.is_dir():
@@ -194,8 +212,8 @@ def _rows(store: Store, choice: Choice, names: Names | None, progress: bool) -> 
     with store.reading() as connection:
         classes = {row.student_id: row.class_name for row in connection.execute(sa.select(students))}
         if names is None:
-            sizes = Counter(classes.values())
-            classes = {who: name for who, name in classes.items() if sizes[name] >= SMALLEST_GROUP}
+            unnamed = unnamed_classes(store)
+            classes = {who: name for who, name in classes.items() if name not in unnamed}
         lessons = {row.session_id: row.lesson for row in connection.execute(sa.select(sessions))}
         total = _count(store, choice)
         query = sa.select(*(events.c[name] for name in FIELDS)).where(*conditions).order_by(events.c.seq)
@@ -293,14 +311,27 @@ def _from_cell(name: str, cell: str) -> Any:
 
 
 def export_table(
-    frame: pd.DataFrame, target: Path, *, delimiter: str = ",", overwrite: bool = False, allow_empty: bool = True
+    frame: pd.DataFrame,
+    target: Path,
+    *,
+    unnamed: Collection[str] = (),
+    delimiter: str = ",",
+    overwrite: bool = False,
+    allow_empty: bool = True,
 ) -> int:
     """Write a frame of :mod:`pyramid_lab.log.frames` as a CSV that spreadsheets read well; gives the number of rows.
+
+    Args:
+        frame: the table.
+        target: the file.
+        unnamed: classes whose name is left out, as :func:`unnamed_classes` gives them.
+        delimiter, overwrite, allow_empty: as for :func:`export`.
 
     Raises:
         ExportError: the target is a folder or exists, its folder does not, or there is no row (see :func:`export`).
     """
     _check_rows(len(frame), target, allow_empty)
+    frame = _without_classes(frame, unnamed)
     with _whole_file(target, overwrite) as part, part.open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file, delimiter=delimiter)
         writer.writerow(frame.columns)
@@ -385,11 +416,17 @@ def _summaries(store: Store, choice: Choice, with_names: bool) -> dict[str, Any]
 
     found = {"games": frames.chosen_games(store, choice), "sessions": frames.chosen_sessions(store, choice)}
     if not with_names:
-        sizes = frames.students(store, progress=False)["class_name"].value_counts()
-        small = [name for name, size in sizes.items() if size < SMALLEST_GROUP]
-        for frame in found.values():
-            frame["class_name"] = frame["class_name"].astype(object).where(~frame["class_name"].isin(small), None)
+        unnamed = unnamed_classes(store)
+        found = {title: _without_classes(frame, unnamed) for title, frame in found.items()}
     return found
+
+
+def _without_classes(frame: pd.DataFrame, unnamed: Collection[str]) -> pd.DataFrame:
+    """The frame with an empty cell in place of the names of these classes."""
+    if not unnamed:
+        return frame
+    classes = frame["class_name"].astype(object)
+    return frame.assign(class_name=classes.where(~classes.isin(list(unnamed)), None))
 
 
 def _plain(value: Any) -> Any:

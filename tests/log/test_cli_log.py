@@ -200,6 +200,25 @@ def test_an_export_of_some(run: Run, played: Path, tmp_path: Path) -> None:
     assert run("export", "--out", out, "--table", "games", "--format", "xapi").exit_code == 2
 
 
+def test_an_export_says_where_it_is_and_which_classes_it_does_not_name(
+    run: Run, played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = run("export", "--out", "out.csv").output
+    assert f"{tmp_path / 'out.csv'}: 9 rows." in said
+    assert "Left out is the name of the classes 3a, 3b: with fewer than 5 students" in said
+    assert "--with-names" in said
+    assert "class 3b:" in run("export", "--out", "out.csv", "--force", "--class", "3b").output
+    assert "Left out" not in run("export", "--out", "out.csv", "--force", "--with-names").output
+    research = run("export", "--out", "out.txt", "--format", "datashop").output
+    assert "never name such a class" in research
+    assert "--with-names" not in research
+    for table in ("attempts", "games", "sessions", "students"):
+        assert "the classes 3a, 3b:" in run("export", "--out", f"{table}.csv", "--table", table).output
+        with (tmp_path / f"{table}.csv").open(encoding="utf-8-sig", newline="") as file:
+            assert {line["class_name"] for line in csv.DictReader(file)} == {""}
+
+
 @pytest.mark.parametrize(
     "choice",
     [

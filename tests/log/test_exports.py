@@ -292,6 +292,20 @@ def test_a_class_of_fewer_than_five_is_not_named(store: Store, tmp_path: Path, s
     for sheet in book:
         column = [cell.value for cell in sheet[1]].index("class_name")
         assert [row[column].value or "" for row in sheet.iter_rows(min_row=2)] == [shown]
+    unnamed = exports.unnamed_classes(store)
+    assert unnamed == (() if shown else ("3a",))
+    exports.export_table(frames.games(store), tmp_path / "games.csv", unnamed=unnamed)
+    games = pd.read_csv(tmp_path / "games.csv", keep_default_na=False, encoding="utf-8-sig")
+    assert games["class_name"].tolist() == [shown]
+
+
+def test_unnamed_are_only_small_classes_with_chosen_events(store: Store) -> None:
+    store.put_students({"s-0": "3a", "s-1": "3b", "s-2": None} | {f"s-{number}": "4" for number in range(10, 15)})
+    for student in ("s-0", "s-2", "s-10"):
+        store.append(made_event(0, student_id=student, game_id=f"g-{student}"))
+    assert exports.unnamed_classes(store) == ("3a", "3b")
+    assert exports.unnamed_classes(store, choose()) == ("3a",)
+    assert exports.unnamed_classes(store, choose(student="s-10")) == ()
 
 
 def test_a_choice_of_rows(filled: Store, tmp_path: Path) -> None:
