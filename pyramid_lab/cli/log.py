@@ -398,8 +398,8 @@ def _why_unnamed(classes: tuple[str, ...], smallest: int, *, allowed: bool) -> s
     )
     which = f"class {classes[0]}" if len(classes) == 1 else f"the classes {', '.join(classes)}"
     return (
-        f"The rows are all there. Left out is the name of {which}: with fewer than {smallest} students it would say who "
-        f"they are. {mend}"
+        f"The rows are all there. Left out is the name of {which}: with fewer than {smallest} students it would say "
+        f"who they are. {mend}"
     )
 
 
