@@ -173,7 +173,7 @@ def test_a_game_is_won_by_clicks_and_again_by_keys_and_the_log_equals_the_script
     # The tutor sees it: a table and a picture.
     lesson.page.get_by_role("button", name="Show the newest tries").click()
     tries = sum(move.count("+") + (move[0] == "K") for move in FULL_WIN.split())
-    caption = lesson.page.get_by_text(f"What was tried: {2 * tries} tries in all")
+    caption = lesson.page.get_by_text(f"What was tried to make 13: {2 * tries} tries in all")
     expect(caption).to_be_visible()
     expect(lesson.page.get_by_role("img", name="Bars of the median response time")).to_be_visible()
 
