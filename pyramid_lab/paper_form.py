@@ -21,7 +21,7 @@ from pyramid_lab.lesson import GUEST, SESSION_VARIABLE, shared_store, student_na
 from pyramid_lab.log.errors import StoreError
 from pyramid_lab.log.names import Names
 from pyramid_lab.log.paper import COLUMNS, PaperError, PaperGame, enter, paper_game, read_recording
-from pyramid_lab.picker import labels_of
+from pyramid_lab.picker import _Said, labels_of
 from pyramid_lab.sheets.deals import deal_for
 from pyramid_lab.sheets.errors import SheetError
 
@@ -30,9 +30,11 @@ ROWS: Final = 5
 
 _HELP: Final = (
     "<p>One row for each pair, as it stands on the sheet, also the wrong ones. A card is <b>8</b> or, with its suit, "
-    "<b>8h</b>; a King stands alone. Right? is <b>x</b> for right, <b>-</b> for wrong. "
-    "Only the first card must be there. Turns of the stock are found.</p>"
+    "<b>8h</b>; a King stands alone. For the sheet's ✓ type <b>x</b>, for a wrong one <b>-</b>. "
+    "Only the first card must be there. Turns of the stock are filled in, as few as make the pairs possible.</p>"
 )
+# What is easily typed, and the sign of the sheet that it becomes.
+_SIGNS: Final = {"x": "✓", "-": "✗"}
 
 
 class PaperRowFields:
@@ -61,7 +63,7 @@ class PaperRowFields:
             "first": text("first card", "11em"),
             "second": text("second card", "12em"),
             "total": text("total said", "11em"),
-            "tick": text("right?", "9em"),
+            "tick": text("right? ✓", "10em"),
             "seconds": text("seconds", "10em"),
         }
         self.remove = ipywidgets.Button(
@@ -80,8 +82,9 @@ class PaperRowFields:
 class PaperForm(ipywidgets.VBox):  # type: ignore[misc]
     """The rows of a recording sheet, typed in and checked against the deal; *Save* writes them to the log once.
 
-    An impossible pair is named below its row and kept. After *Save* the fields are shut, so that a second press or a
-    later change cannot double the game.
+    An impossible pair, or whatever else a tutor should look at, is named below its row; then *Save* only asks, and
+    *Save all the same*, a button of its own that no double click meets, keeps the row as it stands. After that the
+    fields are shut, so that a second press or a later change cannot double the game.
 
     Args:
         deal: what stands in the deal field at first: a code such as ``table-17-U``, a seed, or the cards.
@@ -143,18 +146,28 @@ class PaperForm(ipywidgets.VBox):  # type: ignore[misc]
         self._rows_box = ipywidgets.VBox()
         self.add = ipywidgets.Button(description="Add row")
         self.save = ipywidgets.Button(description="Save", button_style="primary")
+        self.save_anyway = ipywidgets.Button(description="Save all the same")
         self.another = ipywidgets.Button(description="Another sheet")
-        self.said = ipywidgets.HTML()
+        self.said = _Said()
         for field in (self.student, self.deal, self.rules, self.played):
             field.observe(self._check, "value")
         self.add.on_click(lambda _: self._add_row().fields["first"].focus())
         self.save.on_click(self._save)
+        self.save_anyway.on_click(lambda _: self._save(doubtful=True))
         self.another.on_click(self._start)
-        buttons = [self.add, self.save, self.another]
+        buttons = [self.add, self.save, self.save_anyway, self.another]
         for button in buttons:
-            button.layout = ipywidgets.Layout(width="10em", min_height="2.75em")
+            button.layout = ipywidgets.Layout(width="11em", min_height="2.75em")
         top = [self.student, self.deal, self.rules, self.played]
-        super().__init__([ipywidgets.HTML(_HELP), *top, self._rows_box, ipywidgets.HBox(buttons), self.said])
+        super().__init__(
+            [
+                ipywidgets.HTML(_HELP),
+                *top,
+                self._rows_box,
+                ipywidgets.HBox(buttons, layout=ipywidgets.Layout(flex_flow="row wrap")),
+                self.said,
+            ]
+        )
         self.add_class("pl-paper-form")
         for _number in range(ROWS):
             self._add_row()
@@ -201,6 +214,8 @@ class PaperForm(ipywidgets.VBox):  # type: ignore[misc]
             return
         if any(self.rows[-1].cells):
             self._add_row()
+        self._show_signs()
+        self.save_anyway.layout.display = "none"
         self.game = None
         notes: Sequence[tuple[int, str]] = ()
         try:
@@ -234,6 +249,13 @@ class PaperForm(ipywidgets.VBox):  # type: ignore[misc]
         started = datetime.combine(self.played.value or _today(), time()).astimezone()
         return paper_game(rows, rules, deal, student_id=self._student_id or GUEST, started=started)
 
+    def _show_signs(self) -> None:
+        self._filling = True
+        for row in self.rows:
+            tick = row.fields["tick"]
+            tick.value = _SIGNS.get(tick.value.strip().lower(), tick.value)
+        self._filling = False
+
     def _note(self, notes: Sequence[tuple[int, str]]) -> None:
         for line, row in enumerate(self.rows, start=2):  # line 1 names the columns
             sentences = [escape(sentence, quote=False) for noted, sentence in notes if noted == line]
@@ -242,11 +264,13 @@ class PaperForm(ipywidgets.VBox):  # type: ignore[misc]
     def _in_words(self, notes: Sequence[tuple[int, str]]) -> str:
         if not any(any(row.cells) for row in self.rows):
             return "Type the first row."
-        begin = "Cannot be saved yet" if self.game is None else _counted(_tries(self.game), "try", "tries")
+        begin = "Cannot be saved yet"
+        if self.game is not None:
+            begin = f"{_counted(_tries(self.game), 'try', 'tries')}{_turns(self.game)}"
         look = "; ".join(f"row {line - 1}: {sentence}" for line, sentence in notes)
         return f"{begin}. Look at {look}." if look else f"{begin}; nothing to look at."
 
-    def _save(self, _: Any = None) -> None:
+    def _save(self, _: Any = None, *, doubtful: bool = False) -> None:
         if self.saved:
             return
         self._check()
@@ -257,6 +281,11 @@ class PaperForm(ipywidgets.VBox):  # type: ignore[misc]
             self._say(f"No student is called {typed}." if typed else "Choose whose sheet it is.")
             self.student.focus()
             return
+        if self.game.notes and not doubtful:
+            self.save_anyway.layout.display = ""
+            self._say(f"Not saved yet. {self._in_words(self.game.notes)} If the sheet says so: Save all the same.")
+            return
+        self.save_anyway.layout.display = "none"
         try:
             new = enter(self.game, self._store)
         except StoreError as error:
@@ -268,7 +297,7 @@ class PaperForm(ipywidgets.VBox):  # type: ignore[misc]
             self._say("This sheet was entered before; nothing was added.")
             return
         state = self._store.state
-        done = f"{_counted(_tries(self.game), 'try', 'tries')} saved."
+        done = f"{_counted(_tries(self.game), 'try', 'tries')} saved{_turns(self.game)}."
         self._say(done if state.saved else f"{done} {state.message}")
         self.another.focus()
 
@@ -276,11 +305,11 @@ class PaperForm(ipywidgets.VBox):  # type: ignore[misc]
         for row in self.rows:
             for field in (*row.fields.values(), row.remove):
                 field.disabled = shut
-        for field in (self.student, self.deal, self.rules, self.played, self.add, self.save):
+        for field in (self.student, self.deal, self.rules, self.played, self.add, self.save, self.save_anyway):
             field.disabled = shut
 
     def _say(self, sentence: str) -> None:
-        self.said.value = f'<div role="status" aria-live="polite">{escape(sentence, quote=False)}</div>'
+        self.said.value = escape(sentence, quote=False)
 
 
 def _today() -> date:
@@ -289,6 +318,11 @@ def _today() -> date:
 
 def _tries(game: PaperGame) -> int:
     return sum(event.event_type == "attempt" for event in game.events)
+
+
+def _turns(game: PaperGame) -> str:
+    turns = _counted(game.turns_found, "turn", "turns")
+    return f", with {turns} of the stock filled in" if game.turns_found else ""
 
 
 def _counted(count: int, one: str, more: str) -> str:

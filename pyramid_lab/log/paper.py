@@ -90,11 +90,13 @@ class PaperGame:
         notes: ``(line, sentence)`` for each row a tutor should look at: impossible pairs, written totals that are not
             the cards' total, ticks that do not fit, suits that had to be guessed.
         position: where the game ended.
+        turns_found: how many turns of stock or waste stand in the events though nobody wrote them down.
     """
 
     events: tuple[Event, ...]
     notes: tuple[tuple[int, str], ...]
     position: Position
+    turns_found: int
 
 
 def read_recording(text: str, target: int = 13) -> tuple[PaperRow, ...]:
@@ -280,7 +282,7 @@ def paper_game(
     last = context()
     last["outcome"] = {Outcome.WON: "won", Outcome.LOST: "lost"}.get(position.outcome, "stopped")
     events.append(record("end", position, **last))
-    return PaperGame(tuple(events), tuple(notes), position)
+    return PaperGame(tuple(events), tuple(notes), position, sum(len(step.turns) for step in steps))
 
 
 def enter(game: PaperGame, store: Store) -> bool:

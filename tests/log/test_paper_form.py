@@ -48,6 +48,7 @@ def test_rows_become_tries_once(place: Path, students: dict[str, str]) -> None:
     form.student.value = "zoë"
     assert "3 tries" in form.said.value
     form.save.click()
+    form.save_anyway.click()  # the 6s
     assert "3 tries saved" in form.said.value
     assert form.saved
     form.save.click()
@@ -66,8 +67,36 @@ def test_an_impossible_pair_is_named_in_its_row_and_kept(place: Path, students: 
     assert "4♣ + 9♠ was not possible here" in form.rows[1].note.value
     assert "kept as a blocked try" in form.rows[1].note.value
     assert "row 2: 4♣ + 9♠" in form.said.value  # said aloud too
+    assert form.save_anyway.layout.display == "none"
+    for _twice in range(2):  # a double click is no consent
+        form.save.click()
+        assert not form.saved
+        assert form.said.value.startswith("Not saved yet.")
+        assert "row 2: 4♣ + 9♠" in form.said.value
+        assert form.save_anyway.layout.display != "none"
+    form.rows[1].fields["seconds"].value = "4"  # whoever mends a row is asked again
+    assert form.save_anyway.layout.display == "none"
+    assert attempts(place, students["Zoë"]) == []
     form.save.click()
+    form.save_anyway.click()
     assert [event.outcome for event in attempts(place, students["Zoë"])] == ["correct", "blocked"]
+
+
+def test_turns_that_are_filled_in_are_counted(place: Path, students: dict[str, str]) -> None:
+    # The stock's first cards are As, Ac, Ad, Ah, 2h: four turns bring the Ah, a fifth the 2h.
+    form = filled(enter_sheet(CARDS, "table", place=place, student=students["Zoë"]), "8h,5d", "Qc,Ah", "Jd,2h")
+    assert form.said.value == "3 tries, with 5 turns of the stock filled in; nothing to look at."
+    form.save.click()
+    assert form.said.value == "3 tries saved, with 5 turns of the stock filled in."
+    with Store(place) as store:
+        assert sum(event.event_type == "draw" for event in store.events(student_id=students["Zoë"])) == 5
+
+
+@pytest.mark.parametrize(("typed", "sign"), [("x", "✓"), ("X", "✓"), ("✓", "✓"), ("-", "✗"), ("", "")])
+def test_a_tick_looks_as_on_the_sheet(place: Path, students: dict[str, str], typed: str, sign: str) -> None:
+    form = filled(enter_sheet(CARDS, place=place, student=students["Zoë"]), f"8h,5d,13,{typed}")
+    assert form.rows[0].fields["tick"].value == sign
+    assert form.said.value == "1 try; nothing to look at."
 
 
 def test_nothing_can_double_a_game(place: Path, students: dict[str, str]) -> None:
@@ -183,4 +212,3 @@ def test_every_field_has_a_name_of_its_own(place: Path, students: dict[str, str]
     names = [field.description for field in named]
     assert all(names)
     assert len(set(names)) == len(names)
-    assert 'role="status"' in form.said.value
