@@ -366,22 +366,20 @@ def _folded(summary: str, html: str) -> str:
 def who_plays() -> Any:
     """The list of names to choose from; where there is none, a folded line that tells the tutor what that means.
 
-    Nothing on a page of a class, which knows the child, and where ``$PYRAMID_LAB_STUDENT`` names one.
-    A board belongs to whoever is chosen when its cell is run.
+    After Run All the page is brought back here. Nothing on a page of a class, which knows the child; no line where
+    ``$PYRAMID_LAB_STUDENT`` names one. A board belongs to whoever is chosen when its cell is run.
     """
     from pyramid_lab.log.names import Names
-    from pyramid_lab.picker import pick_student
+    from pyramid_lab.picker import LessonStart, pick_student
 
     if os.environ.get(SESSION_VARIABLE):
         return None
     playing = os.environ.get(STUDENT_VARIABLE)
     if not Names.of(shared_store()).people():
-        from IPython.display import HTML
-
-        return None if playing else HTML(_NO_LIST)
+        return LessonStart("" if playing else _NO_LIST)
     picker = pick_student()
-    if playing in {value for _, value in picker.names.options}:
-        picker.names.value = playing  # chosen before this cell was run again
+    picker.keep(playing)
+    picker.children = (*picker.children, LessonStart())
     return picker
 
 

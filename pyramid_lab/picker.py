@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from html import escape
@@ -86,6 +87,37 @@ class _Said(anywidget.AnyWidget):
     value = traitlets.Unicode().tag(sync=True)
 
 
+class LessonStart(anywidget.AnyWidget):
+    """The place where a lesson begins, with a note or without: after Run All, JupyterLab leaves the page at its last
+    cell, and this brings it back here, once, when its cell has just run and is out of sight.
+
+    Where its cell was run by itself it is in sight, so that nothing moves; nor does anything on a page without cells.
+    """
+
+    _esm = traitlets.Unicode("""
+        const RUN_JUST_NOW_S = 60;
+        const shown = new WeakSet();
+        function render({ model, el }) {
+            el.innerHTML = model.get("value");
+            // A page that is opened or scrolled draws it again, long after its cell ran or for a second time.
+            const late = shown.has(model) || Math.abs(Date.now() / 1000 - model.get("made")) > RUN_JUST_NOW_S;
+            shown.add(model);
+            if (late) return;
+            requestAnimationFrame(() => requestAnimationFrame(() => {
+                const page = el.closest(".jp-WindowedPanel-outer")?.getBoundingClientRect();
+                const box = el.getBoundingClientRect();
+                if (page && (box.bottom <= page.top || box.top >= page.bottom)) el.scrollIntoView({ block: "center" });
+            }));
+        }
+        export default { render };
+    """).tag(sync=True)
+    value = traitlets.Unicode().tag(sync=True)
+    made = traitlets.Float().tag(sync=True)
+
+    def __init__(self, value: str = "") -> None:
+        super().__init__(value=value, made=time.time())
+
+
 class StudentPicker(ipywidgets.VBox):  # type: ignore[misc]
     """A class and a name to choose from, in the browser's own lists, so that keys and screen readers work as anywhere.
 
@@ -151,6 +183,13 @@ class StudentPicker(ipywidgets.VBox):  # type: ignore[misc]
             self._say(f"Hello, {escape(self.person.label)}! Now choose <b>Run</b>, <b>Run All Cells</b> once more.")
         if self._on_choice is not None:
             self._on_choice(self.person)
+
+    def keep(self, student_id: str | None) -> None:
+        """Choose who was chosen before this cell was run again: the cells below are then run for that student."""
+        if any(student_id == person.student_id for person in self._people):
+            self.names.value = student_id
+            label = escape(self.person.label) if self.person else ""
+            self._say(f"Hello, {label}! What you play below is kept for you.")
 
     def _say(self, html: str) -> None:
         self.said.value = html

@@ -331,20 +331,22 @@ def test_the_names_are_asked_for_where_there_are_any_but_not_on_a_page_of_a_clas
 ) -> None:
     monkeypatch.setenv("PYRAMID_LAB_STORE", str(tmp_path / "log.sqlite3"))
     monkeypatch.delenv("PYRAMID_LAB_STUDENT", raising=False)
-    alone = who_plays().data
+    alone = who_plays().value
     # One folded line: nothing that a child at home would have to read or answer.
     assert alone.startswith("<details><summary>For the tutor: does more than one child play")
     assert alone.endswith("</details>")
     assert "pyramid-lab student add" in alone
     monkeypatch.setenv("PYRAMID_LAB_STUDENT", "ann")  # named by whoever started the kernel
-    assert who_plays() is None
+    assert who_plays().value == ""
     monkeypatch.delenv("PYRAMID_LAB_STUDENT")
     store = shared_store()
     person = Names.of(store).add(store, "Émile <b>", class_name="3a")
     picker = who_plays()
     assert person.student_id in [value for _, value in picker.children[0].options]
     monkeypatch.setenv("PYRAMID_LAB_STUDENT", person.student_id)  # as if chosen
-    assert who_plays().person == person
+    again = who_plays()
+    assert again.person == person
+    assert again.said.value == "Hello, Émile &lt;b&gt;! What you play below is kept for you."
     monkeypatch.setenv("PYRAMID_LAB_SESSION", "sitting-1")
     assert who_plays() is None
 

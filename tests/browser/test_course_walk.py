@@ -25,6 +25,8 @@ LESSONS = sorted(LESSONS_HOME.glob("*.ipynb"))
 BOARDS = {"00": 1, "01": 3, "02": 2, "03": 2, "04": 2, "05": 2, "06": 2, "07": 2, "08": 1, "09": 3, "10": 1, "11": 0}
 ROUNDS = {"00": 1, "02": 1, "03": 1, "04": 1, "05": 1, "06": 1, "07": 1, "09": 1}
 
+ALONE = "For the tutor: does more than one child play on this computer?"
+
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_a_lesson_in_jupyterlab(
@@ -38,6 +40,26 @@ def test_a_lesson_in_jupyterlab(
     number = path.name[:2]
     expect(lesson.page.locator(".pl-board")).to_have_count(BOARDS[number])
     expect(lesson.page.locator(".pl-flash")).to_have_count(ROUNDS.get(number, 0))
+    if number != "11":
+        # JupyterLab goes to the last cell; the child begins where the name is asked for.
+        expect(lesson.page.get_by_text(ALONE)).to_be_in_viewport()
+
+
+def test_where_one_cell_is_run_the_page_stays(lab: Server, opened: Callable[[str, str], NotebookPage]) -> None:
+    filling = ["%%markdown\n" + "\n\n".join(["line"] * 60)] * 2
+    lab.write("stays.ipynb", ["from pyramid_lab.course import who_plays\n\nwho_plays()", *filling, "print('the end')"])
+    lesson = opened("lab", "stays.ipynb")
+    start, end = lesson.page.get_by_text(ALONE), lesson.page.locator(".jp-OutputArea-output", has_text="the end")
+    lesson.run_all()
+    expect(start).to_be_in_viewport()
+    lesson.run_cell(3)
+    expect(end).to_be_in_viewport()
+    expect(start).not_to_be_in_viewport()
+    # Scrolled up and down again, the note is drawn again: nothing moves by itself.
+    for seen, hidden, cell in ((start, end, 0), (end, start, 3)):
+        lesson.page.evaluate("at => window.jupyterapp.shell.currentWidget.content.scrollToItem(at, 'center')", cell)
+        expect(seen).to_be_in_viewport()
+        expect(hidden).not_to_be_in_viewport()
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
