@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 HERE = Path(__file__).parent
 
@@ -26,6 +27,10 @@ CHROMIUM_OPTIONS = [
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
 ]
+
+
+# A slow or busy computer takes longer to show a thing than Playwright's 5 s; what never comes still fails.
+expect.set_options(timeout=30_000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
