@@ -18,6 +18,8 @@ from tests.classroom.wifi import Wifi
 
 pytestmark = pytest.mark.browser
 PAGE_MS = 60_000
+BOX = "document.getElementById('rendered_cells')"
+"""What scrolls on a lesson's page."""
 PICTURES = os.environ.get("PYRAMID_LAB_SCREENSHOTS")
 """A folder for pictures of the pages, for the documentation."""
 
@@ -86,9 +88,12 @@ def test_a_childs_way_into_the_game_without_a_request_to_elsewhere(page: Page, s
     stock(page).click()
     expect(page.get_by_role("button", name=f"Stock: {cards - 1} cards")).to_be_visible()
 
-    # Loaded again: the same game.
+    # Loaded again: the same game, at the same place of the page.
+    page.set_viewport_size({"width": 800, "height": 400})
+    page.wait_for_function(f"{BOX}.scrollTo(0, 100), {BOX}.scrollTop === 100")
     page.reload()
     expect(page.get_by_role("button", name=f"Stock: {cards - 1} cards")).to_be_visible(timeout=PAGE_MS)
+    page.wait_for_function(f"{BOX}.scrollTop === 100")
     page.get_by_role("button", name="Leave").click()
     expect(page.get_by_label("Type the number from the board")).to_be_visible()
     assert strangers == [] and dialogs == []

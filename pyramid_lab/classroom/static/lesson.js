@@ -8,6 +8,8 @@ const LINE_EVERY_MS = 5000;
 const SILENT_MS = 10000;
 // Time for several tries at a new line: a page that starts again forgets the click that waits on it.
 const NO_LINE_MS = 40000;
+// Time for the boards of a page to come.
+const SETTLED_MS = 15000;
 
 /** @param {string} tag @param {string} className @param {string} [text] */
 function make(tag, className, text) {
@@ -96,6 +98,29 @@ let lesson = null;
 let paused = false;
 let going = false;
 
+// A page that is loaded again opens where the child was. What stands above comes bit by bit, so the place is taken again
+// whenever the page has grown, until the child moves. What scrolls is Voila's box, which no browser brings back.
+const box = document.getElementById("rendered_cells");
+addEventListener("pagehide", () => {
+  if (lesson !== null && box) sessionStorage.setItem("pl-place", JSON.stringify([lesson, box.scrollTop]));
+});
+leave.addEventListener("submit", () => {
+  going = true;
+  lesson = null;
+  sessionStorage.removeItem("pl-place");
+});
+/** @param {number} now the lesson of this page */
+function goToPlace(now) {
+  const [before, place] = JSON.parse(sessionStorage.getItem("pl-place") ?? "[]");
+  if (before !== now || !box?.firstElementChild) return;
+  const growing = new ResizeObserver(() => box.scrollTo(0, place));
+  growing.observe(box);
+  growing.observe(box.firstElementChild);
+  const stay = () => growing.disconnect();
+  for (const kind of ["pointerdown", "wheel", "keydown"]) addEventListener(kind, stay, { once: true });
+  setTimeout(stay, SETTLED_MS);
+}
+
 /** @param {{page: string, state: string, lesson: number, kernel: string | null}} news */
 function hear(news) {
   if (going) return;
@@ -109,6 +134,7 @@ function hear(news) {
     location.reload();
     return;
   }
+  if (lesson === null) goToPlace(news.lesson);
   lesson = news.lesson;
   const mine = myKernel();
   if (document.readyState === "complete" && mine && news.kernel !== mine) {
