@@ -46,7 +46,7 @@ def row() -> Row:
 
 @pytest.fixture(scope="session")
 def played() -> tuple[pd.DataFrame, pd.DataFrame]:
-    """A class of eight with 24 games each, and the truth."""
+    """A class of eight with 12 games each in four weeks, and the truth."""
     rng = np.random.default_rng(20260907)
     students = [random_student(f"student-{number}", rng) for number in range(8)]
-    return classroom(students, 24, rng, tz="Europe/Berlin")
+    return classroom(students, 12, rng, days_between=7, tz="Europe/Berlin")

@@ -29,6 +29,9 @@ DATA = Path(__file__).parent.parent / "data"
 
 CUT = Thresholds.default().bands.fast_s
 
+Played = tuple[pd.DataFrame, pd.DataFrame]
+"""What was logged, and the truth."""
+
 
 def test_auc_is_the_share_of_pairs_in_order() -> None:
     # Of the four pairs (positive, negative) two are in order, one is tied, one is not.
@@ -41,21 +44,31 @@ def test_agreement_counts_false_calls_both_ways() -> None:
     assert (found["auc"], found["false_fast"], found["wrong_calls"], found["found"]) == (1.0, 1 / 3, 0.5, 0.5)
 
 
+def steady(students: int, games: int, noise: str = "lognormal") -> Played:
+    """Students who know some facts and count others, from the first game to the last."""
+    rng = np.random.default_rng(62)
+    playing = [random_student(f"s{at}", rng, learning=("known", "counted"), noise=noise) for at in range(students)]  # type: ignore[arg-type]
+    return classroom(playing, games, rng)
+
+
+@pytest.fixture(scope="module")
+def nine_games() -> Played:
+    return steady(40, 9)
+
+
 @pytest.mark.parametrize("noise", NOISE)
-def test_fact_time_tells_counted_from_known_after_six_games(noise: str) -> None:
-    rng = np.random.default_rng(61)
-    students = [random_student(f"s{at}", rng, learning=("known", "counted"), noise=noise) for at in range(40)]  # type: ignore[arg-type]
-    events, truth = classroom(students, 6, rng)
-    found = fact_times(clean(events)).merge(truth.groupby(["student_id", "fact"], as_index=False)["counted"].first())
+def test_fact_time_tells_counted_from_known_after_six_games(nine_games: Played, noise: str) -> None:
+    events, truth = nine_games if noise == "lognormal" else steady(20, 6, noise)
+    number = events.groupby("student_id")["game_id"].transform(lambda games: pd.factorize(games)[0])
+    first = truth.groupby(["student_id", "fact"], as_index=False)["counted"].first()
+    found = fact_times(clean(events[number < 6])).merge(first)
     assert found["fact_time_s"].notna().all()
     assert auc(found["counted"], found["fact_time_s"]) >= 0.95
     assert auc(found["counted"], found["fact_time_s"]) > auc(found["counted"], found["median_s"])
 
 
-def test_eight_tries_recover_the_fact_time() -> None:
-    rng = np.random.default_rng(62)
-    students = [random_student(f"s{at}", rng, learning=("known", "counted")) for at in range(40)]
-    events, truth = classroom(students, 9, rng)
+def test_eight_tries_recover_the_fact_time(nine_games: Played) -> None:
+    events, truth = nine_games
     tries = clean(events)
     number = tries["speed_s"].notna().groupby([tries["student_id"], tries["fact"]]).cumsum()
     found = fact_times(tries[number <= 8])
@@ -66,7 +79,7 @@ def test_eight_tries_recover_the_fact_time() -> None:
     assert inside.mean() >= 0.8  # a 90 % interval; the mean of a skew time lies a little above its median
 
 
-def judged(learning: str, noise: str = "lognormal", students: int = 16) -> tuple[pd.DataFrame, pd.DataFrame]:
+def judged(learning: str, noise: str = "lognormal", students: int = 8) -> Played:
     rng = np.random.default_rng(63)
     playing = [random_student(f"s{at}", rng, learning=learning, noise=noise) for at in range(students)]  # type: ignore[arg-type]
     events, truth = classroom(playing, 24, rng)
