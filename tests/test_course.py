@@ -310,11 +310,11 @@ def flash_round(store: Store, student_id: str, target: int, start: datetime) -> 
 
 def test_the_log_knows_the_lesson_by_its_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # As Jupyter's server names a kernel's notebook, on every system with slashes.
-    monkeypatch.setenv("JPY_SESSION_NAME", "My lessons/03_the_full_pyramid.ipynb")
+    monkeypatch.setenv("JPY_SESSION_NAME", "My lessons/03_pyramid.ipynb")
     place = str(tmp_path / "log.sqlite3")
     FakePage(board=play("one-pass", 212, rows=3, place=place)).send("draw")
     with Store(place) as store:
-        assert sessions(store)["lesson"].tolist() == ["03_the_full_pyramid"]
+        assert sessions(store)["lesson"].tolist() == ["03_pyramid"]
 
 
 def test_an_answer_about_a_position_goes_when_another_is_shown() -> None:

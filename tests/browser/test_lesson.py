@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, expect
 from pyramid_lab.core import Deal, Game, Move, MoveKind, Outcome, rule_set
 from tests.browser.servers import NotebookPage, Server
 
-LESSON = "01_partners_of_13.ipynb"
+LESSON = "01_partners.ipynb"
 FIRST_BOARD_CELL = 5
 
 # The lesson's first and last board, and a way to win each; the test below plays them by the rules first.

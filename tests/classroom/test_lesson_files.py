@@ -94,7 +94,7 @@ def test_the_command_says_so_and_starts_nothing(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("XDG_DOCUMENTS_DIR", str(tmp_path))
     said = CliRunner().invoke(cli, ["class", "11", "--guests=2", f"--store={tmp_path / 'log.sqlite3'}"])
     assert said.exit_code == 1
-    assert "11_the_tutors_review is for you" in said.output
+    assert "11_review is for you" in said.output
 
 
 def test_the_tutors_notes_with_their_answers_stay_off_the_tablets(tmp_path: Path, root: Path) -> None:

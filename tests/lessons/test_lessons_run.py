@@ -36,7 +36,7 @@ def test_lesson_11_shows_a_simulated_class_of_ten_until_somebody_has_played(
 ) -> None:
     (report,) = (
         output.data["text/html"]
-        for cell in executed["11_the_tutors_review"].cells
+        for cell in executed["11_review"].cells
         for output in cell.get("outputs", [])
         if "<iframe" in output.get("data", {}).get("text/html", "")
     )
