@@ -82,9 +82,9 @@ class PaperRowFields:
 class PaperForm(ipywidgets.VBox):  # type: ignore[misc]
     """The rows of a recording sheet, typed in and checked against the deal; *Save* writes them to the log once.
 
-    An impossible pair, or whatever else a tutor should look at, is named below its row; then *Save* only asks, and
-    *Save all the same*, a button of its own that no double click meets, keeps the row as it stands. After that the
-    fields are shut, so that a second press or a later change cannot double the game.
+    What a tutor should look at is named below its row. With a doubtful row, such as an impossible pair, *Save* only
+    asks, and *Save all the same*, a button of its own that no double click meets, keeps the row as it stands. After
+    that the fields are shut, so that a second press or a later change cannot double the game.
 
     Args:
         deal: what stands in the deal field at first: a code such as ``table-17-U``, a seed, or the cards.
@@ -281,9 +281,10 @@ class PaperForm(ipywidgets.VBox):  # type: ignore[misc]
             self._say(f"No student is called {typed}." if typed else "Choose whose sheet it is.")
             self.student.focus()
             return
-        if self.game.notes and not doubtful:
+        if self.game.doubtful and not doubtful:
             self.save_anyway.layout.display = ""
-            self._say(f"Not saved yet. {self._in_words(self.game.notes)} If the sheet says so: Save all the same.")
+            notes = [note for note in self.game.notes if note[0] in self.game.doubtful]
+            self._say(f"Not saved yet. {self._in_words(notes)} If the sheet says so: Save all the same.")
             return
         self.save_anyway.layout.display = "none"
         try:

@@ -89,12 +89,14 @@ class PaperGame:
         events: for the store, in order: the deal, the turns found, every attempt, the end.
         notes: ``(line, sentence)`` for each row a tutor should look at: impossible pairs, written totals that are not
             the cards' total, ticks that do not fit, suits that had to be guessed.
+        doubtful: the lines of ``notes`` that may have been typed or played otherwise; a guessed suit alone is no doubt.
         position: where the game ended.
         turns_found: how many turns of stock or waste stand in the events though nobody wrote them down.
     """
 
     events: tuple[Event, ...]
     notes: tuple[tuple[int, str], ...]
+    doubtful: frozenset[int]
     position: Position
     turns_found: int
 
@@ -234,6 +236,7 @@ def paper_game(
     steps = _read(start, rows)
     events: list[Event] = []
     notes: list[tuple[int, str]] = []
+    doubtful: set[int] = set()
     moment = started
     position = start
 
@@ -264,6 +267,7 @@ def paper_game(
                 position.check(row.turn)
             except IllegalMoveError as error:
                 notes.append((row.line, f"not possible here: {error}"))
+                doubtful.add(row.line)
             else:
                 events.append(record(row.turn.kind.value, position, **context()))
                 position = position.play(row.turn)
@@ -276,13 +280,18 @@ def paper_game(
             timed["clock"] = "tutor"
         event = record("attempt", position, step.cards, **timed)
         events.append(event)
-        notes += [(row.line, sentence) for sentence in _remarks(row, step, event, position)]
+        if step.choices:
+            notes.append((row.line, f"could be {' or '.join(step.choices)}; taken as {_pair(step)}"))
+        doubts = list(_remarks(row, step, event, position))
+        notes += [(row.line, sentence) for sentence in doubts]
+        doubtful.update([row.line] if doubts else [])
         if event.outcome == "correct":
             position = position.play(Move.discard(*step.cards))
     last = context()
     last["outcome"] = {Outcome.WON: "won", Outcome.LOST: "lost"}.get(position.outcome, "stopped")
     events.append(record("end", position, **last))
-    return PaperGame(tuple(events), tuple(notes), position, sum(len(step.turns) for step in steps))
+    turns_found = sum(len(step.turns) for step in steps)
+    return PaperGame(tuple(events), tuple(notes), frozenset(doubtful), position, turns_found)
 
 
 def enter(game: PaperGame, store: Store) -> bool:
@@ -425,8 +434,12 @@ def _likeliest(position: Position, row: PaperRow) -> tuple[Card, ...]:
     return tuple(chosen)
 
 
+def _pair(step: _Step) -> str:
+    return " + ".join(card.label for card in step.cards)
+
+
 def _remarks(row: PaperRow, step: _Step, event: Event, position: Position) -> Iterator[str]:
-    pair = " + ".join(card.label for card in step.cards)
+    pair = _pair(step)
     if event.outcome == "blocked":
         try:
             position.check(Move.discard(*step.cards))
@@ -434,8 +447,6 @@ def _remarks(row: PaperRow, step: _Step, event: Event, position: Position) -> It
             yield f"{pair} was not possible here: {error}; kept as a blocked try"
     elif len(step.cards) == 1 and event.outcome == "incorrect":
         yield f"{pair} alone makes {event.total}; perhaps the second card is missing"
-    if step.choices:
-        yield f"could be {' or '.join(step.choices)}; taken as {pair}"
     if row.total is not None and row.total != event.total:
         yield f"the child wrote {row.total}; {pair} makes {event.total}"
     if row.ticked and event.outcome != "correct":

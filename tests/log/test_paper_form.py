@@ -92,6 +92,22 @@ def test_turns_that_are_filled_in_are_counted(place: Path, students: dict[str, s
         assert sum(event.event_type == "draw" for event in store.events(student_id=students["Zoë"])) == 5
 
 
+@pytest.mark.parametrize(
+    ("row", "doubtful"),
+    [
+        ("Q,A", False),  # any of three queens: which one is a guess, but no doubt
+        ("8h,5d,14", True),
+        ("8h,,", True),
+        ("8h,Qc,20,x", True),
+        ("8h,Qc,20,-", False),
+    ],
+)
+def test_only_a_doubtful_row_is_asked_about(place: Path, students: dict[str, str], row: str, doubtful: bool) -> None:
+    form = filled(enter_sheet(CARDS, place=place, student=students["Zoë"]), row)
+    form.save.click()
+    assert form.saved == (not doubtful)
+
+
 @pytest.mark.parametrize(("typed", "sign"), [("x", "✓"), ("X", "✓"), ("✓", "✓"), ("-", "✗"), ("", "")])
 def test_a_tick_looks_as_on_the_sheet(place: Path, students: dict[str, str], typed: str, sign: str) -> None:
     form = filled(enter_sheet(CARDS, place=place, student=students["Zoë"]), f"8h,5d,13,{typed}")
