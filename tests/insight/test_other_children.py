@@ -1,4 +1,4 @@
-"""The measures held to a simulation that shares nothing with the package's own; see ``other_children``."""
+"""The measures held to the second simulation, which shares nothing with the first; see ``insight.other_children``."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from pyramid_lab.insight import Thresholds, clean, fact_states, fact_times, own_times
+from pyramid_lab.insight.other_children import Way, other_classroom
 from pyramid_lab.insight.validate import auc, fast_agreement
-from tests.insight.other_children import Way, played
 
 CUT = Thresholds.default().bands.fast_s
 
 
 def test_fact_time_tells_counted_from_known_after_six_games() -> None:
-    events, truth = played(np.random.default_rng(71), 30, 6, ("stays",))
+    events, truth = other_classroom(np.random.default_rng(71), 30, 6, ("stays",))
     first = truth.groupby(["student_id", "fact"], as_index=False).first()
     found = fact_times(clean(events)).merge(first, on=["student_id", "fact"])
     assert found["fact_time_s"].notna().all()
@@ -21,7 +21,7 @@ def test_fact_time_tells_counted_from_known_after_six_games() -> None:
 
 
 def test_eight_tries_recover_the_fact_time() -> None:
-    events, truth = played(np.random.default_rng(72), 40, 8, ("stays",))
+    events, truth = other_classroom(np.random.default_rng(72), 40, 8, ("stays",))
     tries = clean(events)
     number = tries["speed_s"].notna().groupby([tries["student_id"], tries["fact"]]).cumsum()
     found = fact_times(tries[number <= 8])
@@ -46,7 +46,7 @@ def test_a_fact_that_creeps_past_the_limit_is_told_away_from_it() -> None:
 
 
 def _told(way: Way, near: float = 0.0) -> dict[str, float]:
-    events, truth = played(np.random.default_rng(73), 12, 24, (way,))
+    events, truth = other_classroom(np.random.default_rng(73), 12, 24, (way,))
     both = fact_states(own_times(clean(events))).merge(truth[["event_id", "true_s"]], on="event_id")
     both = both[(both["true_s"] <= CUT * (1 - near)) | (both["true_s"] > CUT * (1 + near))]
     return fast_agreement(both["true_s"] <= CUT, both["state"] == "fast", both["p_fast"])

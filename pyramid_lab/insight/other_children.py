@@ -1,4 +1,5 @@
-"""A second simulation, unlike the package's own in every part, so that no measure is fitted to one idea of a child.
+"""A second simulation, unlike :mod:`~pyramid_lab.insight.simulate` in every part, so that no measure is fitted to one
+idea of a child.
 
 No deals are played: positions are drawn. Times are shifted Wald and ex-Gaussian, not lognormal; the hand is slower on
 some days and warms up; a scan forgets what it has seen; facts are learnt by the power law of practice (Newell &
@@ -8,26 +9,42 @@ Rosenbloom 1981), by a mixture of counting and retrieval that shifts (Siegler 19
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
-from tests.insight.log_rows import PAIRS
+from pyramid_lab.log.events import facts_to
 
 Way = Literal["stays", "sudden", "power", "mixture"]
+"""How a fact is learnt: not at all, at once, by the power law of practice, as retrieval replaces counting."""
+
+PAIRS: Final = {fact: (at, 13 - at) for at, fact in enumerate(facts_to(13)[:-1], start=1)}
+"""The two values of each pair."""
+
 _Floats = npt.NDArray[np.float64]
 
-WALD_SHAPE = 4.0  # of the time above its shift: a standard deviation of half the mean
-_UNIT = float(stats.invgauss.median(1 / WALD_SHAPE, scale=WALD_SHAPE))  # median of a Wald time with mean 1
-SHIFT = 0.25  # share of a fact's median time below which no answer comes
+WALD_SHAPE: Final = 4.0  # of the time above its shift: a standard deviation of half the mean
+_UNIT: Final = float(stats.invgauss.median(1 / WALD_SHAPE, scale=WALD_SHAPE))  # median of a Wald time with mean 1
+SHIFT: Final = 0.25  # share of a fact's median time below which no answer comes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Child:
-    """Times in s. ``known`` and ``counted`` are medians of each fact, ``ways`` how each is learnt."""
+    """One child of this kind; times in s.
+
+    Attributes:
+        motor, tail: mean of the normal and of the exponential part of the time to press a card.
+        look: time to look at one more card.
+        forgets: a scan may look at a card twice.
+        known, counted: median time of each fact once it is known, and while it is counted.
+        ways: how each fact is learnt.
+        pace: exponent of the power law, or steepness of the shift from counting to knowing.
+        turn: try at which a fact turns.
+        mixed: median time of each fact for each share of :data:`SHARES` of tries at which it is known.
+    """
 
     motor: float
     tail: float
@@ -36,15 +53,16 @@ class Child:
     known: _Floats
     counted: _Floats
     ways: tuple[Way, ...]
-    pace: _Floats  # exponent of the power law, or steepness of the shift
-    turn: _Floats  # try at which it turns
-    mixed: tuple[_Floats, ...]  # median time of each fact by the share of tries at which it is known, of ``SHARES``
+    pace: _Floats
+    turn: _Floats
+    mixed: tuple[_Floats, ...]
 
 
-SHARES = np.linspace(0, 1, 41)
+SHARES: Final = np.linspace(0, 1, 41)
 
 
 def child(rng: np.random.Generator, ways: tuple[Way, ...]) -> Child:
+    """A child drawn at random, each fact learnt in one of the ways."""
     facts = len(PAIRS)
     step = rng.uniform(0.32, 0.55)
     counted = rng.uniform(0.7, 1.3) + step * np.arange(1, facts + 1) * rng.uniform(0.85, 1.15, facts)
@@ -58,11 +76,22 @@ def child(rng: np.random.Generator, ways: tuple[Way, ...]) -> Child:
     )  # fmt: skip
 
 
-def played(
+def other_classroom(
     rng: np.random.Generator, students: int, games: int, ways: tuple[Way, ...], *, games_a_day: int = 3
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The events of a class, and for each try at a pair its ``event_id``, ``student_id``, ``fact``, ``true_s`` (median
-    of the fact's time at that try) and ``counted`` (whether that is nearer to counting than to knowing)."""
+    """The log of a class of such children, and the truth.
+
+    Args:
+        rng: source of every draw.
+        students: how many.
+        games: games of each.
+        ways: how facts are learnt; one is drawn for each fact of each child.
+        games_a_day: games in a sitting; sittings are two days apart.
+
+    Returns:
+        The events, and a row for each try at a pair: ``event_id``, ``student_id``, ``fact``, ``true_s`` (median of the
+        fact's time at that try, s), ``counted`` (whether that is nearer to counting than to knowing).
+    """
     rows: list[dict[str, Any]] = []
     truth: list[dict[str, Any]] = []
     for number in range(students):
