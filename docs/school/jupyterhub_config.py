@@ -8,6 +8,7 @@ the lessons. Settings of your school go into environment variables (see docs/sch
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 from pyramid_lab.classroom.school import School, read_secret, url_for
@@ -27,6 +28,7 @@ c.Authenticator.admin_users = set()
 
 # Where servers run. With 'simple' all run under the account of the hub: for a trial on one computer, not for a school.
 c.JupyterHub.spawner_class = os.environ.get("PYRAMID_LAB_SPAWNER", "localprocess")
+c.Spawner.cmd = [sys.executable, "-m", "pyramid_lab.cli.hub_server"]
 c.Spawner.default_url = "/lab"
 c.Spawner.mem_limit = "512M"
 c.Spawner.start_timeout = 120

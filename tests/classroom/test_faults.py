@@ -203,7 +203,9 @@ def test_a_full_disk_loses_nothing_and_the_tutor_sees_it(own_class: ClassServer,
 def test_no_process_outlives_a_leave_a_closed_page_a_killed_server_or_the_end(own_class: ClassServer) -> None:
     waiting = 2
     wait_until(lambda: len(own_class.kernels()) == waiting)
-    own_class.tablet("Ana").load()  # and the page is simply closed
+    closed = own_class.tablet("Ana")
+    closed.play()
+    closed.close()
     leaver = own_class.tablet("Ben")
     leaver.load()
     leaver.leave()

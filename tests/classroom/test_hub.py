@@ -29,6 +29,8 @@ pytestmark = [pytest.mark.postgres, pytest.mark.jupyterhub]
 
 ROOT = Path(__file__).parent.parent.parent
 CONFIG = ROOT / "docs" / "school" / "jupyterhub_config.py"
+START_HUB = "from pyramid_lab.cli.jupyter import start_sooner; start_sooner(); from jupyterhub.app import main; main()"
+"""The hub as ``jupyterhub`` starts it, without what only makes its imports long."""
 PASSWORD = "for a trial only"
 AT_A_SERVER = ("s-two0", "s-three0")
 """Students who get a server of their own here; the others write with the rights that the hub would give them."""
@@ -80,7 +82,7 @@ class Hub:
         self.command("school", f"--store={owner_url}", "--tutor=t-kim=2b", "--tutor=t-lee=3a")
         with self.log.open("wb") as out:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "jupyterhub", "-f", str(CONFIG)],
+                [sys.executable, "-c", START_HUB, "-f", str(CONFIG)],
                 cwd=folder,
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
