@@ -179,7 +179,7 @@ def _remark(tries: int) -> str:
 def _bar_label(row: Mapping[Any, Any]) -> str:
     if row["timed"] == 0:
         return "no time yet"
-    return f"{row['median_s']:.1f} s ({row['timed']} {'try' if row['timed'] == 1 else 'tries'})"
+    return f"{row['median_s']:.1f} s ({row['timed']} timed)"
 
 
 def _picture_in_words(table: pd.DataFrame) -> str:

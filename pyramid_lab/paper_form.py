@@ -21,7 +21,7 @@ from pyramid_lab.lesson import GUEST, SESSION_VARIABLE, shared_store, student_na
 from pyramid_lab.log.errors import StoreError
 from pyramid_lab.log.names import Names
 from pyramid_lab.log.paper import COLUMNS, PaperError, PaperGame, enter, paper_game, read_recording
-from pyramid_lab.picker import _Said, labels_of
+from pyramid_lab.picker import SaidLine, labels_of
 from pyramid_lab.sheets.deals import deal_for
 from pyramid_lab.sheets.errors import SheetError
 
@@ -148,7 +148,7 @@ class PaperForm(ipywidgets.VBox):  # type: ignore[misc]
         self.save = ipywidgets.Button(description="Save", button_style="primary")
         self.save_anyway = ipywidgets.Button(description="Save all the same")
         self.another = ipywidgets.Button(description="Another sheet")
-        self.said = _Said()
+        self.said = SaidLine()
         for field in (self.student, self.deal, self.rules, self.played):
             field.observe(self._check, "value")
         self.add.on_click(lambda _: self._add_row().fields["first"].focus())

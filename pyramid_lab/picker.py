@@ -51,7 +51,7 @@ def _plain_letters(text: str) -> str:
     return "".join(sign for sign in normalize("NFKD", text.casefold()) if not combining(sign))
 
 
-class _Said(anywidget.AnyWidget):
+class SaidLine(anywidget.AnyWidget):
     """A line that a screen reader reads out when it changes, for which its element has to stay the same.
 
     It also keeps JupyterLab's shortcuts off the lists beside it: arrows would walk through the cells, Z take back, and
@@ -159,7 +159,7 @@ class StudentPicker(ipywidgets.VBox):  # type: ignore[misc]
             layout=layout,
         )
         self.names = ipywidgets.Dropdown(description="Your name", style=style, layout=layout)
-        self.said = _Said()
+        self.said = SaidLine()
         self._list_names()
         self._say(problem or ("" if self._people else _NO_NAMES))
         self.classes.observe(self._list_names, "value")

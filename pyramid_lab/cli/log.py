@@ -504,8 +504,9 @@ def enter(
         for line, sentence in game.notes:
             click.echo(f"line {line}: {sentence}")
         tries = sum(event.event_type == "attempt" for event in game.events)
+        turns = f", with {game.turns_found} turns of the stock filled in" if game.turns_found else ""
         if dry_run:
-            click.echo(f"{tries} tries would be entered; nothing was changed.")
+            click.echo(f"{tries} tries would be entered{turns}; nothing was changed.")
             return
         new = write(game, store)
-    click.echo(f"{tries} tries entered." if new else "This sheet was entered before; nothing was added.")
+    click.echo(f"{tries} tries entered{turns}." if new else "This sheet was entered before; nothing was added.")
