@@ -247,3 +247,20 @@ def test_a_bad_sheet_changes_nothing(tmp_path: Path) -> None:
     assert "line 3: 'zz' is no card" in done.output
     with Store(place) as store:
         assert list(store.events(student_id=student)) == []
+
+
+def test_the_command_says_how_many_turns_of_the_stock_it_filled_in(tmp_path: Path) -> None:
+    # The stock's first cards are As, Ac, Ad, Ah, 2h: four turns bring the Ah, a fifth the 2h.
+    cards = (
+        "4c 9s 2c 2d 3c 3d 4d 4h 6c 6d 6h 7c 7d 7h 9c 9d 9h Tc Td Th Jc 8h 5d Kd Qc Qd Qh Jd As "
+        "Ac Ad Ah 2h 2s 3h 3s 4s 5c 5h 5s 6s 7s 8c 8d 8s Ts Jh Js Qs Kc Kh Ks"
+    )
+    place = tmp_path / "log.sqlite3"
+    with Store(place) as store:
+        Names.of(store).add(store, "Zoë")
+    sheet = tmp_path / "zoe.csv"
+    sheet.write_text("first,second\n8h,5d\nQc,Ah\nJd,2h\n", encoding="utf-8")
+    options = ["--deal", cards, "--rules", "table", "--student", "Zoë", "--store", str(place)]
+    done = CliRunner().invoke(log, ["enter", str(sheet), *options])
+    assert done.exit_code == 0, done.output
+    assert "3 tries entered, with 5 turns of the stock filled in." in done.output
