@@ -51,6 +51,8 @@ export const SLIP_MS = 1500;
 export const WAITING_MS = 2000;
 export const RESEND_MS = 5000;
 const RESEND_LONGEST_MS = 60000;
+/** What a browser, and a page of a class, say when the line to the computer is back. */
+const LINE_EVENTS = ["online", "pyramid-lab-line"];
 /** Buttons that a double click presses once; others, such as draw and undo, may be meant twice in a row. */
 const ONCE = new Set(["new", "restart", "hint", "finish", "pause", "resume", "redeal"]);
 /** The student's time zone by name, for the log. */
@@ -1247,7 +1249,10 @@ export default () => {
       const back = () => box.resend();
       model.on("msg:custom", heard);
       model.on("comm_live_update", back);
+      // A click that was lost with the Wi-Fi goes again at once, not when its pause is over.
+      for (const event of LINE_EVENTS) window.addEventListener(event, back);
       return () => {
+        for (const event of LINE_EVENTS) window.removeEventListener(event, back);
         model.off("msg:custom", heard);
         model.off("comm_live_update", back);
         box.stop();

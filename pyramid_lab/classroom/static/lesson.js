@@ -166,14 +166,16 @@ setInterval(() => paused && tellBoard(), 1000);
 
 // Left alone, the notebook tries again after a random time of up to half a minute; a child should not wait for that.
 async function openLine() {
-  const app = /** @type {{jupyterapp?: {widgetManagerPromise: Promise<{kernel: {reconnect(): Promise<void>}}>}}} */ (
+  const app = /** @type {{jupyterapp?: {widgetManagerPromise: {promise: Promise<{kernel: {reconnect(): Promise<void>}}>}}}} */ (
     /** @type {unknown} */ (window)
   ).jupyterapp;
+  const manager = await app?.widgetManagerPromise.promise;
   try {
-    await (await app?.widgetManagerPromise)?.kernel.reconnect();
+    await manager?.kernel.reconnect();
   } catch {
-    // The class computer is away again, or the kernel is gone; the tries go on below.
+    return; // The class computer is away again, or the kernel is gone; the tries go on below.
   }
+  dispatchEvent(new Event("pyramid-lab-line"));
 }
 
 /** @type {EventSource | undefined} */
