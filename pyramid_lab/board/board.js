@@ -257,10 +257,12 @@ export function nearest(from, boxes, key) {
     const [ahead, aside] =
       key === "ArrowRight" ? [right, down] : key === "ArrowLeft" ? [-right, down] : key === "ArrowDown" ? [down, right] : [-down, right];
     if (ahead < 2) return;
-    // A little weight to the right breaks the tie between the two cards above, so that down and up lead back. What lies
-    // more aside than ahead comes last: else the pyramid's slopes would keep the keys from the stock and the waste.
+    // A little weight breaks the tie between two cards, whatever parts of a pixel say: to the left below, to the right
+    // above, so that down and up lead back. What lies more aside than ahead comes last: else the pyramid's slopes would
+    // keep the keys from the stock and the waste.
     const far = Math.abs(aside) > ahead ? 1e6 : 0;
-    const distance = far + ahead + Math.abs(aside) - (key === "ArrowUp" ? 0.01 * right : 0);
+    const tie = key === "ArrowUp" ? -0.01 * right : key === "ArrowDown" ? 0.01 * right : 0;
+    const distance = far + ahead + Math.abs(aside) + tie;
     if (distance < shortest - 1e-9) {
       shortest = distance;
       best = index;

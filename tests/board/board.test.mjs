@@ -205,6 +205,14 @@ function step(from, key) {
   return found < 0 ? -1 : others[found];
 }
 
+test("the card to the left below is the next one down, whatever parts of a pixel say", () => {
+  for (const shift of [-0.03, 0, 0.03]) {
+    const below = [{ ...place(1, 0), x: place(1, 0).x + shift }, place(1, 1)];
+    assert.equal(board.nearest(place(0, 0), below, "ArrowDown"), 0);
+    assert.equal(board.nearest(place(2, 1), below, "ArrowUp"), 1);
+  }
+});
+
 test("arrow keys walk the pyramid along its rows and back up the way they came down", () => {
   assert.equal(step(0, "ArrowDown"), 1);
   assert.equal(step(1, "ArrowDown"), 3);
