@@ -93,12 +93,8 @@ def choose_deal(events: Sequence[Event], rules: Rules | str = "one-pass") -> Cho
     Raises:
         ValueError: none of 5000 deals can be won under these rules.
     """
-    from pyramid_lab.insight.wish import (
-        APART,
-        TRIES,
-        facts_now,
-        wish_for,
-    )  # brings numpy, which most lessons do without
+    # Here, since it brings numpy, which most lessons do without.
+    from pyramid_lab.insight.wish import APART, TRIES, facts_now, wish_for
 
     chosen = rule_set(rules)
     wish = replace(wish_for(facts_now(events, chosen.target), chosen.target), difficulty=None)

@@ -444,8 +444,9 @@ class Board(anywidget.AnyWidget):
         others = list(self._elsewhere(self._game_id, self._index)) if self._elsewhere is not None else []
         if any(changes_game(event) for event in others):
             raise _PlayedOnError
-        self._index = max((self._index, *(event.event_index + 1 for event in others)))
-        return bool(others)
+        before = self._index
+        self._index = max((before, *(event.event_index + 1 for event in others)))
+        return self._index > before
 
     def _write_end(self, message: _Message, outcome: str, reason: str | None = None) -> None:
         """The game has ended. The move that ended it is saved; if this cannot be, it waits for the next event."""

@@ -756,7 +756,7 @@ _INSERTS: Final[dict[str, Any]] = {"sqlite": sqlite.insert, "postgresql": postgr
 
 def _insert(dialect: Dialect, kind: Kind, in_turn: bool) -> tuple[str, Sequence[str] | None]:
     """An insert as the driver takes it, and the values' names in order; ``None`` if it takes them by name."""
-    made = _MADE.get((dialect.name, kind, in_turn))
+    made = _MADE.get((dialect.name, dialect.driver, kind, in_turn))
     if made is None:
         table, key = _table(kind)
         names = [column.name for column in table.columns if column.name != "seq"]
@@ -767,12 +767,12 @@ def _insert(dialect: Dialect, kind: Kind, in_turn: bool) -> tuple[str, Sequence[
         # Inline: otherwise the new row's number is asked back.
         insert = insert.on_conflict_do_nothing(index_elements=[key]).inline()
         compiled = insert.compile(dialect=dialect, column_keys=None if in_turn else names)
-        made = _MADE[dialect.name, kind, in_turn] = (str(compiled), compiled.positiontup)
+        made = _MADE[dialect.name, dialect.driver, kind, in_turn] = (str(compiled), compiled.positiontup)
     return made
 
 
-# Compiled once for a process, not for each engine: a fifth of the time of a child's first click.
-_MADE: Final[dict[tuple[str, Kind, bool], tuple[str, Sequence[str] | None]]] = {}
+# Compiled once for a process, not for each engine: most of the time of a child's first click.
+_MADE: Final[dict[tuple[str, str, Kind, bool], tuple[str, Sequence[str] | None]]] = {}
 
 
 def write_sooner(url: str) -> None:
