@@ -107,6 +107,7 @@ def test_wifi_lost_and_found_goes_on_with_the_same_game(page: Page, school_class
         cards, draws = stock_left(page), school_class.kinds("Ana").count("draw")
         stock(page).click()
         expect(page.get_by_role("button", name=f"Stock: {cards - 1} cards")).to_be_visible()
+        page.evaluate("() => addEventListener('pyramid-lab-line', () => { window.opened = true; })")
         wifi.lose()
         expect(page.get_by_text("Waiting for the class computer")).to_be_visible()
         shoot(page, "no-line")
@@ -116,6 +117,8 @@ def test_wifi_lost_and_found_goes_on_with_the_same_game(page: Page, school_class
         # The click that waited on the page arrives, once.
         expect(page.get_by_role("button", name=f"Stock: {cards - 2} cards")).to_be_visible(timeout=PAGE_MS)
         wait_until(lambda: school_class.kinds("Ana").count("draw") == draws + 2)
+        # The page opened the line itself; the notebook alone may take half a minute to try again.
+        page.wait_for_function("() => window.opened")
         page.get_by_role("button", name="Leave").click()
         expect(page.get_by_label("Type the number from the board")).to_be_visible()
     finally:
