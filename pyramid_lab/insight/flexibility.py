@@ -7,12 +7,13 @@ from typing import Any, Final, Literal
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import stdtrit
 
 from pyramid_lab.core import DRAW, REDEAL, Deal, Move, MoveKind, Position
 from pyramid_lab.core.cards import Card
 from pyramid_lab.insight.cleaning import in_order, is_discard
 from pyramid_lab.insight.practice import share_interval
+from pyramid_lab.insight.reach import Floats
 from pyramid_lab.insight.speed import alone_fact, target_of
 from pyramid_lab.insight.thresholds import Thresholds
 from pyramid_lab.insight.tries import is_asked
@@ -289,6 +290,16 @@ def _set_free(position: Position, move: Move) -> int:
     return sum(card not in before and after.place(card).kind == "pyramid" for card in after.exposed)
 
 
+def difference_of_means(some: Floats, none: Floats, level: float) -> tuple[float, float, float]:
+    """The difference of two means and both ends of Welch's interval, from at least two values each."""
+    parts = [(float(values.var(ddof=1)) / len(values), len(values) - 1) for values in (some, none)]
+    variance = sum(part for part, _ in parts)
+    freedom = variance**2 / sum(part**2 / n for part, n in parts)
+    difference = float(some.mean() - none.mean())
+    half = float(stdtrit(freedom, (1 + level) / 2)) * variance**0.5
+    return difference, difference - half, difference + half
+
+
 def planning(
     events: pd.DataFrame,
     own: pd.DataFrame,
@@ -325,9 +336,7 @@ def planning(
         some, none = groups.get((student, True), nothing), groups.get((student, False), nothing)
         numbers = (np.nan, np.nan, np.nan)
         if min(len(some), len(none)) >= 2 and np.ptp(np.concatenate([some, none])) > 0:
-            test = stats.ttest_ind(some, none, equal_var=False)
-            ends = test.confidence_interval(level)
-            numbers = (float(some.mean() - none.mean()), float(ends.low), float(ends.high))
+            numbers = difference_of_means(some, none, level)
         found.append((student, len(some), len(none), *numbers))
     columns = ["student_id", "n_uncovering", "n_other", "pause_s", "low_s", "high_s"]
     rows = in_order(events)

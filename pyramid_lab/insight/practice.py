@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import stats
+from scipy.special import betaincinv
 
 from pyramid_lab.insight.cleaning import in_order, is_discard
 from pyramid_lab.insight.speed import alone_fact, target_of
@@ -25,7 +25,7 @@ def share_interval(hits: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.9) ->
     no = np.asarray(n, float) - yes
     tail = (1 - level) / 2
     mean = (yes + 1) / (yes + no + 2)
-    return mean, stats.beta.ppf(tail, yes + 1, no + 1), stats.beta.ppf(1 - tail, yes + 1, no + 1)
+    return mean, betaincinv(yes + 1, no + 1, tail), betaincinv(yes + 1, no + 1, 1 - tail)
 
 
 def accuracy(tries: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFrame:

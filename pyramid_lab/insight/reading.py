@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any, Final, cast
 
 import pandas as pd
-from scipy import stats
+from scipy.special import betainc
 
 from pyramid_lab.insight.cleaning import clean, in_order, latest, main_target
 from pyramid_lab.insight.errors import error_counts, pair_names, wrong_pairs
@@ -364,7 +364,7 @@ class _Student:
             return self.p_fast.get(fact, 0.0)
         if row["band"] == "working it out" and row["fact_time_s"] <= settings.fast_s:
             wrong = row["n_accuracy"] - row["n_right"]
-            return float(stats.beta.cdf(settings.min_accuracy, row["n_right"] + 1, wrong + 1))
+            return float(betainc(row["n_right"] + 1, wrong + 1, settings.min_accuracy))
         return float(row["sure"])
 
     def _with_band(self, band: str) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import stats
+from scipy.special import ndtr, ndtri, stdtrit
 
 from pyramid_lab.insight.reach import Reach, reach
 from pyramid_lab.insight.thresholds import Thresholds
@@ -93,7 +93,7 @@ def fact_times(tries: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.
     chosen = thresholds or Thresholds.default()
     target = target_of(tries)
     alone = alone_fact(target)
-    wide = float(stats.norm.ppf((1 + chosen.interval.level) / 2))
+    wide = float(ndtri((1 + chosen.interval.level) / 2))
     order = {name: at for at, name in enumerate(facts_to(target))}
     found = []
     for student, rows in tries[_FITTED].groupby("student_id", sort=True):
@@ -139,8 +139,8 @@ def bands(times: pd.DataFrame, accuracy: pd.DataFrame, thresholds: Thresholds | 
     accurate = table["share_right"].to_numpy(float) >= chosen.min_accuracy
     quick, slow = tau <= chosen.fast_s, tau > chosen.slow_s
     table["band"] = np.select([few, slow, quick & accurate], ["too few tries", "slow", "fast"], "working it out")
-    below_fast = stats.norm.cdf((chosen.fast_s - tau) / error)
-    below_slow = stats.norm.cdf((chosen.slow_s - tau) / error)
+    below_fast = ndtr((chosen.fast_s - tau) / error)
+    below_slow = ndtr((chosen.slow_s - tau) / error)
     sure = np.select([slow, quick & accurate, quick], [1 - below_slow, below_fast, below_slow], below_slow - below_fast)
     table["sure"] = np.where(few, np.nan, sure)
     missing = np.maximum(chosen.min_tries - table["n"].to_numpy(), 0)
@@ -176,9 +176,9 @@ def counting_slope(own: pd.DataFrame, thresholds: Thresholds | None = None) -> p
                 continue
             steps.append(step)
             n += len(times)
-            means.append(stats.trim_mean(times, 0.1))
+            means.append(trimmed_mean(times))
             drawn = rng.choice(times, size=(chosen.interval.resamples, len(times)))
-            samples.append(stats.trim_mean(drawn, 0.1, axis=1))
+            samples.append(trimmed_mean(drawn))
         if len(steps) < max(chosen.counting.min_facts, 2):
             found.append((student, np.nan, np.nan, np.nan, n, len(steps), "too few tries"))
             continue
@@ -195,6 +195,13 @@ def counting_slope(own: pd.DataFrame, thresholds: Thresholds | None = None) -> p
         found.append((student, slope, low, high, n, len(steps), reading))
     columns = ["student_id", "slope_s", "low_s", "high_s", "n", "n_facts", "reading"]
     return pd.DataFrame(found, columns=columns)
+
+
+def trimmed_mean(times: _Floats) -> _Floats:
+    """Means along the last axis without a tenth of the values at either end."""
+    n = times.shape[-1]
+    cut = int(0.1 * n)
+    return np.asarray(np.partition(times, (cut, n - cut - 1), axis=-1)[..., cut : n - cut].mean(axis=-1))
 
 
 def overall_speed(
@@ -221,7 +228,7 @@ def overall_speed(
     relative = log - log.groupby(used[item]).transform("mean") + (log.mean() if len(log) else 0.0)
     groups = relative.groupby(used[person], sort=True)
     n, mean = groups.count(), groups.mean()
-    half = groups.std() / np.sqrt(n) * stats.t.ppf(0.95, np.maximum(n - 1, 1))
+    half = groups.std() / np.sqrt(n) * stdtrit(np.maximum(n - 1, 1), 0.95)
     return pd.DataFrame(
         {"n": n, "speed": np.exp(mean), "low": np.exp(mean - half), "high": np.exp(mean + half)}
     ).reset_index(names=person)

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from pyramid_lab.core import DRAW, Deal, Game, Move, Position
 from pyramid_lab.insight import (
@@ -22,7 +23,7 @@ from pyramid_lab.insight import (
     practise,
     wrong_pairs,
 )
-from pyramid_lab.insight.flexibility import replayed
+from pyramid_lab.insight.flexibility import difference_of_means, replayed
 from pyramid_lab.log.events import Event, record
 from tests.insight.log_rows import PAIRS, Row
 
@@ -179,3 +180,10 @@ def test_the_pause_before_uncovering_moves(row: Row) -> None:
     assert table["pause_s"] == pytest.approx(0.8, abs=0.15)
     assert table["low_s"] < table["pause_s"] < table["high_s"]
     assert table["judged"] == 0
+
+
+def test_the_interval_of_a_difference_is_that_of_scipy() -> None:
+    rng = np.random.default_rng(6)
+    some, none = rng.normal(1.2, 0.5, 9), rng.normal(1.0, 0.2, 40)
+    ends = stats.ttest_ind(some, none, equal_var=False).confidence_interval(0.9)
+    assert difference_of_means(some, none, 0.9) == pytest.approx((some.mean() - none.mean(), ends.low, ends.high))

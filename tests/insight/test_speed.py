@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from pyramid_lab.insight import (
     Thresholds,
@@ -16,6 +17,7 @@ from pyramid_lab.insight import (
     overall_speed,
     own_times,
 )
+from pyramid_lab.insight.speed import trimmed_mean
 from tests.insight.log_rows import PAIRS, Row
 
 
@@ -129,6 +131,12 @@ def test_the_counting_slope_is_read_in_words(row: Row, step: float, reading: str
     assert found["reading"] == reading
     assert found["slope_s"] == pytest.approx(step, abs=0.05)
     assert found["low_s"] <= found["slope_s"] <= found["high_s"]
+
+
+@pytest.mark.parametrize("n", [8, 10, 25])
+def test_the_trimmed_mean_is_that_of_scipy(n: int) -> None:
+    times = np.random.default_rng(n).exponential(size=(3, n))
+    assert trimmed_mean(times) == pytest.approx(stats.trim_mean(times, 0.1, axis=1))
 
 
 def test_no_slope_through_too_few_facts(row: Row) -> None:
