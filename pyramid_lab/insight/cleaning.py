@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from pyramid_lab.insight.thresholds import Thresholds
-from pyramid_lab.insight.tries import TARGET, Row, is_asked, reasons, target_at
-from pyramid_lab.log.events import FIELDS, NUMBER_FIELDS, Event, facts_to
+from pyramid_lab.insight.tries import TARGET, Rows, Words, is_asked, reasons, target_at
+from pyramid_lab.log.events import FIELDS, NUMBER_FIELDS, TEXT_FIELDS, Event, facts_to
 
 COLUMNS: Final = (
     "event_id", "student_id", "session_id", "game_id", "deal", "rule_set", "event_index", "event_type", "t_utc", "tz",
@@ -23,8 +23,11 @@ COLUMNS: Final = (
 # The log's frame of attempts alone has no rows of other events; it says in these columns what they would tell.
 _FOUND_BY_LOG: Final = ("first_move", "interrupted")
 _NEEDED: Final = ("student_id", "fact", "outcome", "rt_ms")
+_USUAL: Final = {"event_type": "attempt", "session_id": "", "game_id": ""}
 _ORDER: Final = ["student_id", "t_utc", "event_index"]
 _TIME: Final = pd.DatetimeTZDtype("ms", "UTC")
+# Texts of which many rows share one; an event's own id stays a text.
+_SHARED: Final = tuple(name for name in TEXT_FIELDS if name != "event_id")
 
 
 class MissingColumnError(ValueError):
@@ -34,11 +37,14 @@ class MissingColumnError(ValueError):
 def events_frame(events: Iterable[Event]) -> pd.DataFrame:
     """Events as a frame: a row each, the columns of :data:`pyramid_lab.log.events.FIELDS`, times in UTC."""
     rows = [[getattr(event, name) for name in FIELDS] for event in events]
-    return _typed(pd.DataFrame(rows, columns=list(FIELDS)))
+    typed = _typed(pd.DataFrame(rows, columns=list(FIELDS)))
+    texts = typed[list(_SHARED)].astype(object)
+    return typed.assign(**{name: texts[name].where(texts[name].notna(), None) for name in _SHARED})
 
 
 def _typed(events: pd.DataFrame) -> pd.DataFrame:
-    """The frame with every column of an event, numbers as float (NaN for unknown) and times as UTC."""
+    """The frame with every column of an event, numbers as float (NaN for unknown), times as UTC, texts as categories:
+    a class's log has hundreds of thousands of rows and few words."""
     missing = [name for name in _NEEDED if name not in events.columns]
     if missing:
         raise MissingColumnError(
@@ -46,20 +52,26 @@ def _typed(events: pd.DataFrame) -> pd.DataFrame:
         )
     columns: dict[str, object] = {}
     for name in FIELDS:
-        if name not in events.columns:
-            columns[name] = np.nan if name in NUMBER_FIELDS else None
-        elif name in NUMBER_FIELDS:
-            columns[name] = pd.to_numeric(events[name], errors="coerce").astype("float64")
+        column = events[name] if name in events.columns else pd.Series(None, events.index, dtype=object)
+        if name in NUMBER_FIELDS:
+            columns[name] = pd.to_numeric(column, errors="coerce").astype("float64")
         elif name == "t_utc":
-            columns[name] = pd.to_datetime(events[name], utc=True, errors="coerce").astype(_TIME)
+            columns[name] = pd.to_datetime(column, utc=True, errors="coerce").astype(_TIME)
+        elif name in _SHARED:
+            columns[name] = _categories(column, _USUAL.get(name))
         else:
-            columns[name] = events[name].astype(object).where(events[name].notna(), None)
+            columns[name] = column.astype(object).where(column.notna(), None)
     for name in _FOUND_BY_LOG:
         columns[name] = events[name].fillna(False).astype(bool) if name in events.columns else False
-    typed = pd.DataFrame(columns, index=events.index)
-    for name, usual in (("event_type", "attempt"), ("session_id", ""), ("game_id", "")):
-        typed[name] = typed[name].where(typed[name].notna(), usual)
-    return typed
+    return pd.DataFrame(columns, index=events.index)
+
+
+def _categories(column: pd.Series, usual: str | None) -> pd.Series:
+    """Texts as categories in the order of the alphabet, of which each is there; ``usual`` for those missing."""
+    found = column.astype("category").cat.remove_unused_categories()
+    if usual is not None and found.hasnans:
+        found = found.cat.set_categories([*found.cat.categories.drop(usual, errors="ignore"), usual]).fillna(usual)
+    return found.cat.set_categories(found.cat.categories.astype(object).sort_values())
 
 
 def in_order(events: pd.DataFrame) -> pd.DataFrame:
@@ -86,22 +98,25 @@ def _is_in_order(events: pd.DataFrame) -> bool:
         kinds[name] != np.bool_ for name in _FOUND_BY_LOG
     ):
         return False
-    student, time = events["student_id"].to_numpy(), events["t_utc"].astype("int64").to_numpy()
-    same = student[1:] == student[:-1]
+    if not all(isinstance(kinds[name], pd.CategoricalDtype) for name in _SHARED):
+        return False
+    student, time = events["student_id"].cat.codes.to_numpy(), events["t_utc"].astype("int64").to_numpy()
+    other, same = student[1:] > student[:-1], student[1:] == student[:-1]
     index = events["event_index"].to_numpy()
     later = (time[1:] > time[:-1]) | ((time[1:] == time[:-1]) & (index[1:] >= index[:-1]))
-    return bool(events["student_id"].is_monotonic_increasing and later[same].all())
+    return bool((other | (same & later)).all())
 
 
 def main_target(events: pd.DataFrame) -> int:
     """The target (10 to 13) that most attempts in the frame were made at; 13 for an empty frame."""
-    texts = events.loc[events["event_type"] == "attempt", "rule_set"]
-    counts = texts.map(_targets(texts)).value_counts()
-    return int(counts.index.to_numpy()[0]) if len(counts) else TARGET
+    targets = _targets(events.loc[events["event_type"] == "attempt", "rule_set"]).value_counts()
+    return int(targets.index.to_numpy()[0]) if len(targets) else TARGET
 
 
-def _targets(rule_sets: pd.Series) -> dict[str, int]:
-    return {text: target_at(text) for text in rule_sets.dropna().unique()}
+def _targets(rule_sets: pd.Series) -> pd.Series[float]:
+    """The target of each row's rules; NaN for a row that names none."""
+    targets = np.array([*map(target_at, rule_sets.cat.categories), np.nan], float)
+    return pd.Series(targets[rule_sets.cat.codes], rule_sets.index)
 
 
 def asked(events: pd.DataFrame) -> pd.Series[bool]:
@@ -132,7 +147,7 @@ def clean(events: pd.DataFrame, thresholds: Thresholds | None = None, *, target:
         target: attempts at pairs to this target.
 
     Returns:
-        A row for each attempt at a known fact, in order, with the event's columns and
+        A row for each attempt at a known fact, in order, with the event's columns (texts as categories) and
 
         - ``try_number``: 1, 2 ... within student and fact, tries that count for accuracy only;
         - ``right``: 1.0 right, 0.0 wrong, NaN for neither;
@@ -147,29 +162,45 @@ def clean(events: pd.DataFrame, thresholds: Thresholds | None = None, *, target:
     """
     settings = (thresholds or Thresholds.default()).cleaning
     rows = in_order(events)
-    columns = (rows[name].tolist() for name in Row._fields)
-    rows = rows.assign(left_out=reasons(map(Row, *columns), settings.shortest_ms))
-    tries = rows[(rows["event_type"] == "attempt") & rows["fact"].isin(facts_to(target))].copy()
-    if tries["rule_set"].notna().any():
-        tries = tries[tries["rule_set"].map(_targets(tries["rule_set"])).fillna(target) == target].copy()
-    tries["error_class"] = tries["error_class"].mask(tries["left_out"] == "slip", "misclick")
-    right = tries["outcome"].map({"correct": 1.0, "incorrect": 0.0}).astype("float64")
+    left_out = reasons(_columns(rows), settings.shortest_ms)
+    at = (rows["event_type"] == "attempt") & rows["fact"].isin(facts_to(target))
+    at &= _targets(rows["rule_set"]).fillna(target) == target
+    tries = rows[at].assign(left_out=left_out[at])
+    for name in ("student_id", "fact"):
+        tries[name] = tries[name].cat.remove_unused_categories()
+    tries["error_class"] = tries["error_class"].astype(object).mask(tries["left_out"] == "slip", "misclick")
+    right = (tries["outcome"] == "correct").astype("float64").where(tries["outcome"].isin(("correct", "incorrect")))
     tries["right"] = right.mask((tries["error_class"] == "misclick") | (tries["left_out"] == "told"))
-    tries["try_number"] = tries["right"].notna().groupby([tries["student_id"], tries["fact"]]).cumsum().astype("int64")
+    group = [tries["student_id"], tries["fact"]]
+    tries["try_number"] = tries["right"].notna().groupby(group, observed=True).cumsum().astype("int64")
     tries["rt_s"] = tries["rt_ms"] / 1000
     counted = tries["rt_s"].where(tries["left_out"] == "")
-    longest = counted.groupby(tries["student_id"]).transform("median") * settings.longest_medians
+    longest = counted.groupby(tries["student_id"], observed=True).transform("median") * settings.longest_medians
     tries["winsorised"] = counted > longest
     tries["speed_s"] = counted.clip(upper=longest)
     tries["scan"] = (tries["n_exposed"] + 1) / (tries["n_legal_cards"] + 1)
     return tries.reset_index(drop=True)
 
 
+def _columns(rows: pd.DataFrame) -> Rows:
+    def words(name: str) -> Words:
+        column = rows[name].cat
+        return Words([*column.categories, None], column.codes.to_numpy())
+
+    return Rows(
+        student_id=words("student_id"), game_id=words("game_id"), event_type=words("event_type"),
+        outcome=words("outcome"), clock=words("clock"), assistance=words("assistance"),
+        second_card=words("second_card"), reason=words("reason"), rt_ms=rows["rt_ms"].to_numpy(),
+        rt_first_ms=rows["rt_first_ms"].to_numpy(), first_move=rows["first_move"].to_numpy(),
+        interrupted=rows["interrupted"].to_numpy(),
+    )  # fmt: skip
+
+
 def latest(tries: pd.DataFrame, count: int) -> pd.DataFrame:
     """The last so many timed tries at each fact of each student, with every other try since the first of them."""
     timed = tries["speed_s"].notna()
     group = [tries["student_id"], tries["fact"]]
-    later = timed[::-1].groupby([column[::-1] for column in group]).cumsum()[::-1]
+    later = timed[::-1].groupby([column[::-1] for column in group], observed=True).cumsum()[::-1]
     return tries[(later < count) | ((later == count) & timed)].reset_index(drop=True)
 
 
@@ -182,4 +213,4 @@ def left_out_counts(tries: pd.DataFrame) -> pd.DataFrame:
     Returns:
         A row for each student and reason with ``student_id``, ``left_out`` (``""``: counts), ``n``.
     """
-    return tries.groupby(["student_id", "left_out"], sort=True).size().rename("n").reset_index()
+    return tries.groupby(["student_id", "left_out"], sort=True, observed=True).size().rename("n").reset_index()

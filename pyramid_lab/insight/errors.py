@@ -40,7 +40,9 @@ def error_counts(tries: pd.DataFrame, thresholds: Thresholds | None = None) -> p
     """
     wrong = _wrong(tries, (thresholds or Thresholds.default()).errors.repeat_moves)
     table = (
-        wrong.groupby(["student_id", "error_class"], sort=True)["repeat"].agg(n="count", repeats="sum").reset_index()
+        wrong.groupby(["student_id", "error_class"], sort=True, observed=True)["repeat"]
+        .agg(n="count", repeats="sum")
+        .reset_index()
     )
     table["repeats"] = table["repeats"].astype(int)
     table["reason"] = table["error_class"].map(ERROR_REASONS)
@@ -61,7 +63,7 @@ def wrong_pairs(tries: pd.DataFrame, thresholds: Thresholds | None = None) -> pd
     wrong = _wrong(tries, (thresholds or Thresholds.default()).errors.repeat_moves)
     wrong = wrong[(wrong["outcome"] == "incorrect") & (wrong["error_class"] != "misclick") & (wrong["pair"] != "")]
     table = (
-        wrong.groupby(["student_id", "pair", "total", "error_class"], sort=True)["repeat"]
+        wrong.groupby(["student_id", "pair", "total", "error_class"], sort=True, observed=True)["repeat"]
         .agg(n="count", repeats="sum")
         .reset_index()
     )
@@ -88,6 +90,8 @@ def _wrong(tries: pd.DataFrame, repeat_moves: int) -> pd.DataFrame:
     wrong = tries[tries["outcome"].isin(("incorrect", "blocked"))].copy()
     wrong["error_class"] = wrong["error_class"].fillna("other")
     wrong["pair"] = pair_names(wrong)
-    since = wrong["event_index"] - wrong.groupby(["student_id", "game_id", "pair"])["event_index"].shift()
+    since = (
+        wrong["event_index"] - wrong.groupby(["student_id", "game_id", "pair"], observed=True)["event_index"].shift()
+    )
     wrong["repeat"] = (since <= repeat_moves) & (wrong["pair"] != "")
     return wrong

@@ -47,9 +47,9 @@ def breadth(events: pd.DataFrame, thresholds: Thresholds | None = None, *, targe
     level = (thresholds or Thresholds.default()).interval.level
     rows = in_order(events)
     rows = rows[_answered(rows) & rows["legal_facts"].notna()]
-    offers = {text: text.split() for text in rows["legal_facts"].unique()}
+    offers = {text: text.split() for text in rows["legal_facts"].cat.categories}
     found = []
-    for student, mine in rows.groupby("student_id", sort=True):
+    for student, mine in rows.groupby("student_id", sort=True, observed=True):
         legal = mine["legal_facts"].value_counts()
         taken = mine.loc[mine["event_type"] == "attempt", "fact"].value_counts()
         for fact in facts_to(target):
@@ -97,7 +97,7 @@ def missed_pairs(
         missed=(rows["event_type"] == "draw") & (rows["n_legal"] > 0),
     )
     table = (
-        rows.groupby("student_id", sort=True)
+        rows.groupby("student_id", sort=True, observed=True)
         .agg(draws=("draw", "sum"), missed=("missed", "sum"), chances=("chance", "sum"))
         .reset_index()
     )
@@ -133,9 +133,10 @@ def _judged(rows: pd.DataFrame, which: pd.Series, judge: Judge | None, games: in
 
 def _last_games(rows: pd.DataFrame, which: pd.Series[bool], games: int) -> dict[str, list[list[_Row]]]:
     """The last games of each student that have one of the chosen rows, to be replayed."""
-    names = rows[["student_id", "game_id"]]
-    last = names[which].drop_duplicates().groupby("student_id", sort=False).tail(games)
-    chosen = rows.loc[pd.MultiIndex.from_frame(names).isin(pd.MultiIndex.from_frame(last)), _REPLAYED]
+    student, game = rows["student_id"].cat, rows["game_id"].cat
+    key = student.codes.astype("int64") * len(game.categories) + game.codes
+    last = key[which].drop_duplicates().groupby(student.codes, sort=False).tail(games)
+    chosen = rows.loc[key.isin(last), _REPLAYED]
     found: dict[str, dict[str, list[_Row]]] = {}
     for row in chosen.to_dict("records"):
         found.setdefault(row["student_id"], {}).setdefault(row["game_id"], []).append(row)
@@ -214,11 +215,11 @@ def order_use(tries: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.D
     """
     level = (thresholds or Thresholds.default()).interval.level
     pairs = tries[is_discard(tries) & tries["value_b"].notna()]
-    first, second = (pairs[name].fillna("").str.startswith("r") for name in ("first_place", "second_place"))
+    first, second = (pairs[name].str.startswith("r").eq(True) for name in ("first_place", "second_place"))
     mixed = first != second
     table = (
         pairs.assign(smaller=pairs["value_a"] < pairs["value_b"], mixed=mixed, pyramid=first & mixed)
-        .groupby("student_id", sort=True)
+        .groupby("student_id", sort=True, observed=True)
         .agg(n=("smaller", "count"), smaller=("smaller", "sum"), n_mixed=("mixed", "sum"), pyramid=("pyramid", "sum"))
         .reset_index()
     )
@@ -327,8 +328,8 @@ def planning(
     """
     level = (thresholds or Thresholds.default()).interval.level
     timed = own[own["own_s"].notna() & own["newly_exposed"].notna() & (own["fact"] != alone_fact(target_of(own)))]
-    rest = timed["own_s"] - timed.groupby(["student_id", "fact"])["own_s"].transform("median")
-    parts = rest.groupby([timed["student_id"], timed["newly_exposed"] > 0])
+    rest = timed["own_s"] - timed.groupby(["student_id", "fact"], observed=True)["own_s"].transform("median")
+    parts = rest.groupby([timed["student_id"], timed["newly_exposed"] > 0], observed=True)
     groups = {key: values.to_numpy(float) for key, values in parts}
     nothing = np.empty(0)
     found = []

@@ -41,7 +41,11 @@ def accuracy(tries: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.Da
     """
     level = (thresholds or Thresholds.default()).interval.level
     counted = tries[tries["right"].notna()]
-    table = counted.groupby(["student_id", "fact"], sort=True)["right"].agg(n="count", n_right="sum").reset_index()
+    table = (
+        counted.groupby(["student_id", "fact"], sort=True, observed=True)["right"]
+        .agg(n="count", n_right="sum")
+        .reset_index()
+    )
     table["n_right"] = table["n_right"].astype(int)
     table["share_right"] = table["n_right"] / table["n"]
     table["mean"], table["low"], table["high"] = share_interval(table["n_right"], table["n"], level)
@@ -65,8 +69,8 @@ def rate(events: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataF
     longest = (thresholds or Thresholds.default()).cleaning.pause_s
     rows = in_order(events)
     sitting = [rows["student_id"], rows["session_id"]]
-    gap = rows["t_utc"].groupby(sitting).diff().dt.total_seconds()
-    previous = rows["event_type"].groupby(sitting).shift()
+    gap = rows["t_utc"].groupby(sitting, observed=True).diff().dt.total_seconds()
+    previous = rows["event_type"].groupby(sitting, observed=True).shift()
     away = previous.isin(("focus_lost", "pause"))
     rows = rows.assign(
         gap_s=gap.where((gap <= longest) & ~away, 0.0),
@@ -74,7 +78,7 @@ def rate(events: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataF
         discard=is_discard(rows),
     )
     table = (
-        rows.groupby(["student_id", "session_id"], sort=True)
+        rows.groupby(["student_id", "session_id"], sort=True, observed=True)
         .agg(
             begins=("t_utc", "min"), games=("game_id", "nunique"), attempts=("attempt", "sum"),
             discards=("discard", "sum"), active_min=("gap_s", "sum"),
@@ -123,7 +127,9 @@ def weekly(own: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFr
     settings = (thresholds or Thresholds.default()).growth
     least = settings.min_tries
     timed = _timed(own, settings.last_weeks)
-    table = timed.groupby(["student_id", "fact", "week"], sort=True)["time_s"].agg(n="count", median_s="median")
+    table = timed.groupby(["student_id", "fact", "week"], sort=True, observed=True)["time_s"].agg(
+        n="count", median_s="median"
+    )
     return pd.DataFrame(table[table["n"] >= least].reset_index())
 
 
@@ -134,7 +140,7 @@ def _timed(own: pd.DataFrame, last_weeks: int) -> pd.DataFrame:
     day = local.dt.normalize()
     week = day - pd.to_timedelta(day.dt.day_of_week, unit="D")
     timed = timed.assign(week=week, time_s=timed["own_s"].clip(lower=_SHORTEST_S))
-    newest = week.groupby(timed["student_id"]).transform("max")
+    newest = week.groupby(timed["student_id"], observed=True).transform("max")
     return pd.DataFrame(timed[week > newest - pd.Timedelta(weeks=last_weeks)])
 
 
@@ -158,7 +164,7 @@ def growth(own: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFr
     rng = np.random.default_rng(chosen.interval.seed)
     found = []
     timed = _timed(own, chosen.growth.last_weeks).sort_values(["student_id", "fact", "week", "time_s"])
-    times = timed.groupby(["student_id", "fact", "week"], sort=True)["time_s"]
+    times = timed.groupby(["student_id", "fact", "week"], sort=True, observed=True)["time_s"]
     table = pd.DataFrame(times.agg(n="count", median="median").reset_index())
     sizes = table["n"].to_numpy()
     samples = _resampled_medians(
@@ -166,7 +172,7 @@ def growth(own: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.DataFr
     )
     enough = sizes >= chosen.growth.min_tries
     week = (table["week"] - pd.Timestamp(0)).dt.days.to_numpy(float) / 7
-    for key, every in table.groupby(["student_id", "fact"], sort=True).indices.items():
+    for key, every in table.groupby(["student_id", "fact"], sort=True, observed=True).indices.items():
         student, fact = cast("tuple[str, str]", key)
         at = np.asarray(every)[enough[every]]
         n, weeks = int(sizes[at].sum()), week[at]

@@ -674,7 +674,10 @@ class _Student:
 
 def _by_student(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The rows of each student; in every frame they stand together, so that none is copied."""
-    return {str(name): frame.iloc[at[0] : at[-1] + 1] for name, at in frame.groupby("student_id").indices.items()}
+    return {
+        str(name): frame.iloc[at[0] : at[-1] + 1]
+        for name, at in frame.groupby("student_id", observed=True).indices.items()
+    }
 
 
 def _told_apart(students: list[str], names: Mapping[str, str]) -> dict[str, str]:

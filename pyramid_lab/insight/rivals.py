@@ -119,7 +119,7 @@ def rival_states(own: pd.DataFrame, rule: str, thresholds: Thresholds | None = N
     rows = rows.sort_values(["student_id", "fact", "try_number"], kind="stable", ignore_index=True)
     result = rows[["student_id", "fact", "try_number", "event_id"]].copy()
     result["score"], result["fast"] = np.nan, False
-    for at in rows.groupby(["student_id", "fact"], sort=False).indices.values():
+    for at in rows.groupby(["student_id", "fact"], sort=False, observed=True).indices.values():
         one = rows.iloc[at]
         scores, fast = judge(one, facts_to(target).index(one["fact"].iloc[0]) + 1, chosen)
         result.loc[at, "score"], result.loc[at, "fast"] = scores, fast

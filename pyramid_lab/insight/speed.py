@@ -25,7 +25,7 @@ def alone_fact(target: int) -> str:
 
 def target_of(tries: pd.DataFrame) -> int:
     """The target whose facts the tries are at; 13 if there is none."""
-    seen = set(tries["fact"].dropna())
+    seen = set(tries["fact"].dropna().unique())
     return next((target for target in (13, 12, 11, 10) if seen <= set(facts_to(target))), 13)
 
 
@@ -57,7 +57,7 @@ def own_times(tries: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.D
     columns = ("motor_s", "reach_se_s", "search_s", "noise_s")
     found = {name: np.full(len(tries), np.nan) for name in columns}
     needed = tries[_FITTED]
-    for at in tries.groupby("student_id", sort=False).indices.values():
+    for at in tries.groupby("student_id", sort=False, observed=True).indices.values():
         rows = needed.iloc[at]
         fit = _reach(rows, alone, chosen)
         if fit is not None:
@@ -96,9 +96,9 @@ def fact_times(tries: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.
     wide = float(ndtri((1 + chosen.interval.level) / 2))
     order = {name: at for at, name in enumerate(facts_to(target))}
     found = []
-    for student, rows in tries[_FITTED].groupby("student_id", sort=True):
+    for student, rows in tries[_FITTED].groupby("student_id", sort=True, observed=True):
         fit = _reach(rows, alone, chosen)
-        for fact, times in sorted(rows.groupby("fact")["speed_s"], key=lambda item: order[str(item[0])]):
+        for fact, times in sorted(rows.groupby("fact", observed=True)["speed_s"], key=lambda item: order[str(item[0])]):
             tau, error = (np.nan, np.nan) if fit is None else fit.facts.get(str(fact), (np.nan, np.nan))
             found.append(
                 (
@@ -168,7 +168,7 @@ def counting_slope(own: pd.DataFrame, thresholds: Thresholds | None = None) -> p
     target = target_of(own)
     rng = np.random.default_rng(chosen.interval.seed)
     found = []
-    for student, rows in own.groupby("student_id", sort=True):
+    for student, rows in own.groupby("student_id", sort=True, observed=True):
         steps, means, samples, n = [], [], [], 0
         for step, fact in enumerate(facts_to(target)[:-1], start=1):
             times = rows.loc[(rows["fact"] == fact) & rows["own_s"].notna(), "own_s"].to_numpy(float)

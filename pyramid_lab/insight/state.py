@@ -58,15 +58,15 @@ def fact_states(own: pd.DataFrame, thresholds: Thresholds | None = None) -> pd.D
         for name in ("p_fast", "level_s", "low_s", "high_s"):
             result.loc[known, name] = getattr(found, name)
     last = (
-        result["own_s"].dropna().groupby([result["student_id"], result["fact"]])
+        result["own_s"].dropna().groupby([result["student_id"], result["fact"]], observed=True)
         .rolling(chosen.state.last_tries, min_periods=1).median().droplevel([0, 1])
         .reindex(result.index)
     )  # fmt: skip
-    last = last.groupby([result["student_id"], result["fact"]]).ffill()
+    last = last.groupby([result["student_id"], result["fact"]], observed=True).ffill()
     result["state"] = state_of(result["p_fast"], result["try_number"], last, chosen)
     return result
 
 
 def states_now(states: pd.DataFrame) -> pd.DataFrame:
     """The last row of :func:`fact_states` for each student and fact."""
-    return states.groupby(["student_id", "fact"], sort=True).tail(1).reset_index(drop=True)
+    return states.groupby(["student_id", "fact"], sort=True, observed=True).tail(1).reset_index(drop=True)

@@ -5,7 +5,7 @@ It loads no pandas: a child's page asks here for its next deal, and the tutor's 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Final
@@ -15,8 +15,8 @@ import numpy as np
 from pyramid_lab.insight.levels import Seen, levels_after, state_of
 from pyramid_lab.insight.reach import reach
 from pyramid_lab.insight.thresholds import Thresholds
-from pyramid_lab.insight.tries import Row, reasons, target_at
-from pyramid_lab.log.events import FIELDS, Event, facts_to
+from pyramid_lab.insight.tries import Rows, Words, reasons, target_at
+from pyramid_lab.log.events import Event, facts_to
 from pyramid_lab.solver import Level
 
 FACTS: Final = 2
@@ -27,8 +27,6 @@ APART: Final = 100_000
 
 TRIES: Final = 5000
 """Seeds tried before a wish is taken for one that no deal of these rules meets, such as a small pyramid's."""
-
-_OF_EVENT: Final = tuple(name for name in Row._fields if name in FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +120,7 @@ def facts_now(events: Iterable[Event], target: int = 13, thresholds: Thresholds 
     chosen = thresholds or Thresholds.default()
     facts = facts_to(target)
     rows = sorted(events, key=lambda event: (event.t_utc, event.event_index))
-    why = reasons(
-        (Row(**{name: getattr(event, name) for name in _OF_EVENT}) for event in rows), chosen.cleaning.shortest_ms
-    )
+    why = reasons(_columns(rows), chosen.cleaning.shortest_ms)
     tries = [
         (event, reason)
         for event, reason in zip(rows, why, strict=True)
@@ -175,3 +171,17 @@ def facts_now(events: Iterable[Event], target: int = 13, thresholds: Thresholds 
         p_fast = float(after.p_fast[of[-1]])
         result[name] = FactNow(p_fast, str(state_of(p_fast, len(of), last_s, chosen)))
     return result
+
+
+def _columns(events: Sequence[Event]) -> Rows:
+    def words(name: str) -> Words:
+        return Words.of(getattr(event, name) for event in events)
+
+    never = np.zeros(len(events), bool)
+    return Rows(
+        student_id=words("student_id"), game_id=words("game_id"), event_type=words("event_type"),
+        outcome=words("outcome"), clock=words("clock"), assistance=words("assistance"),
+        second_card=words("second_card"), reason=words("reason"),
+        rt_ms=np.array([event.rt_ms for event in events], float),
+        rt_first_ms=np.array([event.rt_first_ms for event in events], float), first_move=never, interrupted=never,
+    )  # fmt: skip
