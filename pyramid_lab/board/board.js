@@ -475,8 +475,9 @@ function style(element, name, value) {
 function createView(model, host, line) {
   const viewId = newId();
   const watch = createStopwatch({ now: () => performance.now(), wall: () => Date.now() });
-  /** @type {View} */
-  let view = model.get("view");
+  /** @returns {View} */
+  const sent = () => JSON.parse(model.get("view"));
+  let view = sent();
   let shownNumber = -1;
   /** @type {string[]} */
   let selected = [];
@@ -1124,7 +1125,7 @@ function createView(model, host, line) {
 
   function update() {
     const before = shownNumber < 0 ? null : view;
-    view = model.get("view");
+    view = sent();
     if (view.number === shownNumber && before !== null) return;
     shownNumber = view.number;
     pending.clear();

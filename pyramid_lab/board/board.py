@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -124,7 +125,8 @@ class Board(anywidget.AnyWidget):
     _esm = traitlets.Unicode(_ESM).tag(sync=True)
     _css = traitlets.Unicode(_CSS).tag(sync=True)
     _game_id = ""
-    view = traitlets.Dict().tag(sync=True)
+    # As one text: the machinery of widgets walks through every value of a mapping, here and on the page.
+    view = traitlets.Dict().tag(sync=True, to_json=lambda view, _board: json.dumps(view, ensure_ascii=False))
     notice = traitlets.Dict().tag(sync=True)
 
     def __init__(
@@ -268,7 +270,7 @@ class Board(anywidget.AnyWidget):
             board=self._deal_id,
             started=self._index > 0,
             paused=self._paused,
-            clock_ms=self._active_ms(),
+            clock_ms=self._active_ms() if self.modes.clock else 0,
             closed=self._closed,
             modes=self.modes,
         )
@@ -381,7 +383,7 @@ class Board(anywidget.AnyWidget):
         at: datetime | None = None,
         timed: bool = False,
     ) -> Event:
-        """An event of this game in the present position; its index is given when it is written."""
+        """An event of this game in the present position; another index may be given when it is written."""
         times = message.times if message and timed else ResponseTimes()
         table = self.modes.table
         heard = message.input if message else None
@@ -394,7 +396,7 @@ class Board(anywidget.AnyWidget):
             student_id=self.student_id,
             session_id=self.session_id,
             game_id=self._game_id,
-            event_index=0,
+            event_index=self._index,
             t_utc=at or self._now(),
             tz=message.zone if message else None,
             rt_ms=times.rt_ms,
@@ -424,7 +426,7 @@ class Board(anywidget.AnyWidget):
         for at, event in enumerate((*self._owed, *events)):
             waiting = (*self._owed, *events)[at:]
             try:
-                while self._on_event is not None and self._on_event(replace(event, event_index=self._index)) is False:
+                while self._on_event is not None and self._on_event(_numbered(event, self._index)) is False:
                     if not self._caught_up():
                         break
             except _PlayedOnError:
@@ -918,6 +920,10 @@ class _Message:
     def zone(self) -> str | None:
         value = self._content.get("tz")
         return value if isinstance(value, str) and 0 < len(value) <= 64 else None
+
+
+def _numbered(event: Event, index: int) -> Event:
+    return event if event.event_index == index else replace(event, event_index=index)
 
 
 def _minutes(ms: int) -> str:

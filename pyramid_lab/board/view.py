@@ -5,8 +5,9 @@ The page knows no rules and is told nothing of a card that lies face down.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 from pyramid_lab.board.modes import CHOICE_LABELS, CHOICES, PANEL, Modes
@@ -23,6 +24,7 @@ from pyramid_lab.core import (
     addend,
     deal_code,
 )
+from pyramid_lab.core.position import Place
 from pyramid_lab.core.rules import RULE_SETS, Rules
 
 Tone = Literal["calm", "good", "try", "end", "trouble"]
@@ -230,9 +232,18 @@ def make_view(game: Game, frame: Frame, scene: Scene) -> dict[str, Any]:
     }
 
 
-def _card(position: Position, card: Card, free: bool, modes: Modes) -> dict[str, Any]:
-    place = position.place(card)
-    lying_on = position.coverers(card)
+def _card(position: Position, card: Card, free: bool, modes: Modes) -> Mapping[str, Any]:
+    lying_on = () if free else position.coverers(card)
+    under_partner = position.rules.coverer_pairs and len(lying_on) == 1 and position.is_exposed(lying_on[0])
+    return _described(card, position.place(card), lying_on, free or under_partner, position.rules.target, modes)
+
+
+# From one view to the next most cards stay as they were, and saying it all again takes longer than the move.
+@lru_cache(maxsize=1024)
+def _described(
+    card: Card, place: Place, lying_on: tuple[Card, ...], can_open: bool, target: int, modes: Modes
+) -> Mapping[str, Any]:
+    free = not lying_on
     if place.kind == "pyramid":
         where = f"row {place.row}, place {place.column}"
     elif place.kind == "stock":
@@ -240,8 +251,6 @@ def _card(position: Position, card: Card, free: bool, modes: Modes) -> dict[str,
     else:
         where = f"top of pile {place.pile}" if place.pile else "top of the waste"
     state = "exposed" if free else f"covered by {' and '.join(spoken(coverer) for coverer in lying_on)}"
-    under_partner = position.rules.coverer_pairs and len(lying_on) == 1 and position.is_exposed(lying_on[0])
-    target = position.rules.target
     if modes.table and (modes.say or modes.ask != "off"):
         prompt = f"Ask the player: what goes with {card.label} to make {target}?"
         chosen = f"{spoken(card)} chosen. {'Tap' if modes.ask == 'choose' else 'Enter'} what the player says."
@@ -262,13 +271,13 @@ def _card(position: Position, card: Card, free: bool, modes: Modes) -> dict[str,
         "suit": card.suit,
         "value": card.value,
         "name": f"{spoken(card)}, {where}, {state}",
-        "open": free or under_partner,
+        "open": can_open,
         "exposed": free,
         "alone": free and card.rank == target,
         "row": place.row,
         "column": place.column,
-        "prompt": prompt,
-        "chosen": chosen,
+        "prompt": prompt if can_open else "",
+        "chosen": chosen if can_open else "",
     }
 
 

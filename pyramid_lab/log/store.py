@@ -36,6 +36,7 @@ PLACE_VARIABLE: Final = "PYRAMID_LAB_STORE"
 _APP: Final = "pyramid-lab"
 # A child who clicks waits this long for a database that is busy; then the row goes to the outbox.
 _CLICK_PATIENCE_S: Final = 2.0
+_DISK_AFTER_S: Final = 0.02
 _PATIENCE_S: Final = 30.0
 _LONGEST_RETRY_S: Final = 15.0
 _BATCH: Final = 500
@@ -146,6 +147,8 @@ class Store:
     """A log of events.
 
     ``append`` returns when the row is committed; one store may be used by many threads, one database by many processes.
+    A committed row outlives its process, however that ends. SQLite's file is also brought to the disk, against a power
+    cut, by a thread of its own some milliseconds later: a child need not wait for the disk.
 
     Args:
         place: a path, a SQLAlchemy URL, or ``None`` for :func:`default_place`.
@@ -185,6 +188,7 @@ class Store:
         self._closed = threading.Event()
         self._flusher: threading.Thread | None = None
         self._writer: Connection | None = None
+        self._to_disk: _ToDisk | None = None
         self._file: tuple[int, int] | None = None
         self._ready = False
         self._reason: str | None = None
@@ -273,7 +277,13 @@ class Store:
             try:
                 if self._writer is None:
                     self._writer = self._open_writer()
-                return _put(self._writer, kind, [row], in_turn=in_turn) == 1
+                if self._to_disk is not None and self._to_disk.failed:
+                    self._to_disk = None
+                    self._writer.exec_driver_sql("PRAGMA synchronous=FULL")  # which tells what is wrong
+                added = _put(self._writer, kind, [row], in_turn=in_turn) == 1
+                if self._to_disk is not None:
+                    self._to_disk.soon()
+                return added
             except DBAPIError as error:
                 # A server that was restarted leaves a dead connection behind: a new one is tried at once.
                 self._drop_writer()
@@ -286,6 +296,9 @@ class Store:
         connection.detach()
         if self._is_sqlite:
             connection.exec_driver_sql(f"PRAGMA busy_timeout={int(_CLICK_PATIENCE_S * 1000)}")
+            if self.path is not None and connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal":
+                connection.exec_driver_sql("PRAGMA synchronous=NORMAL")
+                self._to_disk = self._to_disk or _ToDisk(self.path.with_name(self.path.name + "-wal"))
         elif self.engine.dialect.name == "postgresql":
             connection.exec_driver_sql(f"SET lock_timeout = {int(_CLICK_PATIENCE_S * 1000)}")
         return connection
@@ -643,6 +656,8 @@ class Store:
         if self._waiting and not (flusher and flusher.is_alive()):
             self.flush()
         with self._lock:
+            if self._to_disk is not None:
+                self._to_disk.now()
             self._drop_writer()
         self.engine.dispose()
 
@@ -656,6 +671,47 @@ class Store:
 
     def __repr__(self) -> str:
         return f"<Store {self.url.render_as_string(hide_password=True)}: {self.state.message}>"
+
+
+class _ToDisk:
+    """Brings SQLite's write-ahead log to the disk soon after a row was committed, and not before: that takes from one
+    to a dozen ms, longer than all the rest of an answer to a click."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._wanted = threading.Event()
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.failed = False
+
+    def soon(self) -> None:
+        """Within some ms, in a thread of its own."""
+        self._wanted.set()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._keep_on, name="pyramid-lab disk", daemon=True)
+            self._thread.start()
+
+    def now(self) -> None:
+        """Now, if anything is left, and end the thread."""
+        self._ended.set()
+        self._wanted.set()
+        if self._thread is not None:
+            self._thread.join(timeout=_CLICK_PATIENCE_S)
+            self._thread = None
+
+    def _keep_on(self) -> None:
+        while not self._ended.is_set():
+            self._wanted.wait()
+            self._ended.wait(_DISK_AFTER_S)
+            self._wanted.clear()
+            try:
+                # SQLite holds its locks on other files: closing this one lets none of them go.
+                with self._path.open("r+b") as file:
+                    os.fsync(file.fileno())
+            except FileNotFoundError:
+                continue  # SQLite itself has brought it all into the log and to the disk
+            except OSError:
+                self.failed = True
 
 
 def _outbox_place(url: URL) -> Path:
@@ -722,7 +778,7 @@ def _set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
         with suppress(sqlite3.OperationalError):
             if cursor.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
                 cursor.execute("PRAGMA journal_mode=WAL")
-        # FULL, because a battery that runs out must not take the last tries with it.
+        # FULL, because a battery that runs out must not take the last tries with it; for single rows see _ToDisk.
         cursor.execute("PRAGMA synchronous=FULL")
     finally:
         cursor.close()

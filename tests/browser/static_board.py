@@ -94,14 +94,16 @@ class StaticBoard:
 
         self.board = options.pop("board", None) or Board(*arguments, on_event=keep, **options)
         self.board.send = lambda content, buffers=None: self._messages.append(content)
-        self.board.observe(lambda change: self._updates.append((change["name"], change["new"])), ["view", "notice"])
+        self.board.observe(
+            lambda change: self._updates.append((change["name"], self.state(change["name"]))), ["view", "notice"]
+        )
         page.expose_function("toPython", self._hear)
         self._background = background
         self.load()
 
     def load(self) -> None:
         """Load the page (again)."""
-        start = json.dumps({"view": self.board.view, "notice": self.board.notice})
+        start = json.dumps({name: self.state(name) for name in ("view", "notice")})
         script = json.dumps((SOURCE / "board.js").read_text(encoding="utf-8")).replace("</", "<\\/")
         html = (
             PAGE.replace("CSS", (SOURCE / "board.css").read_text(encoding="utf-8"), 1)
@@ -112,6 +114,10 @@ class StaticBoard:
         self.page.goto("about:blank")
         self.page.set_content(html)
         self.page.wait_for_function("window.ready === true")
+
+    def state(self, name: str) -> Any:
+        """A value as it goes to the page."""
+        return self.board.get_state(name)[name]
 
     def _hear(self, content: Any) -> dict[str, Any]:
         self._messages.clear()

@@ -517,7 +517,7 @@ def test_asking_for_the_missing_number_chosen_and_typed(make: Callable[..., Stat
     board.wait_for_view(3)
     assert [event.assistance for event in board.events[1:]] == ["ask_choose", "ask_choose", "none"]
     board.board._set("ask", "type")
-    board.page.evaluate("view => window.push('view', view)", board.board.view)
+    board.page.evaluate("view => window.push('view', view)", board.state("view"))
     board.page.keyboard.press("Escape")
     board.card("Qc").click()
     expect(board.page.locator(".pl-answer")).to_be_focused()
@@ -811,7 +811,7 @@ def test_axe_finds_nothing(make: Callable[..., StaticBoard], look: dict[str, Any
         board.action("new").click()
         board.wait_for_view(4)
         board.board._set("ask", asking)
-        board.page.evaluate("view => window.push('view', view)", board.board.view)
+        board.page.evaluate("view => window.push('view', view)", board.state("view"))
         board.page.locator('[data-state="exposed"]:not([data-card^="K"])').first.click()
         expect(board.page.locator(".pl-choice")).to_have_count(12)
         found = axe.run(board.page, context=".pl-board", options=options)
@@ -823,7 +823,7 @@ def test_the_words_on_cards_have_enough_contrast_also_when_covered(make: Callabl
     board = make("table", 17)
     for theme in ("light", "dark"):
         board.board._set("theme", theme)
-        board.page.evaluate("view => window.push('view', view)", board.board.view)
+        board.page.evaluate("view => window.push('view', view)", board.state("view"))
         ratios = board.page.evaluate(
             """() => [...document.querySelectorAll('.pl-card')].map(card => {
                 const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });

@@ -229,7 +229,7 @@ class Tablet:
         if message.get("msg_type") == "comm_msg" and content.get("comm_id") == self.board_id:
             data = content["data"]
             if data["method"] == "update" and "view" in data["state"]:
-                self.view = data["state"]["view"]
+                self.view = json.loads(data["state"]["view"])
             if data["method"] == "update" and "notice" in data["state"]:
                 self.notice = data["state"]["notice"].get("text", "")
             if data["method"] == "custom" and data["content"].get("kind") == "ack":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sqlite3
 import threading
 import warnings
@@ -41,11 +43,60 @@ def held(place: Path) -> Iterator[sqlite3.Connection]:
 # Keeping
 
 
-def test_a_row_is_on_the_disk_when_append_returns(store: Store, place: Path) -> None:
+def test_a_row_is_committed_when_append_returns(store: Store, place: Path) -> None:
     assert store.append(made_event(0, "deal"))
     assert rows(place) == [0]
     assert rows(place, "t_utc") == ["2026-03-02T08:00:00.000Z"]
     assert rows(place, "deal") == [made_event(0).deal]
+
+
+def test_a_committed_row_is_brought_to_the_disk_by_itself(
+    store: Store, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brought, seen = set[int](), threading.Event()
+
+    def fsync(file: int) -> None:
+        brought.add(os.fstat(file).st_ino)
+        seen.set()
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    store.append(made_event(0, "deal"))
+    until(seen)
+    assert brought == {place.with_name(f"{place.name}-wal").stat().st_ino}
+
+
+def test_the_last_row_is_brought_to_the_disk_before_the_store_is_closed(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held_rows: list[int] = []
+    monkeypatch.setattr("pyramid_lab.log.store._DISK_AFTER_S", 60.0)
+    monkeypatch.setattr(os, "fsync", lambda file: held_rows.append(len(rows(place))))
+    with Store(place) as store:
+        for index in range(3):
+            store.append(made_event(index, "draw"))
+    assert held_rows == [3]
+
+
+def test_where_the_disk_fails_the_next_row_waits_for_it_and_says_so(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = threading.Event()
+
+    def fsync(_file: int) -> None:
+        tried.set()
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    store.append(made_event(0, "deal"))
+    until(tried)
+    asked: list[str] = []
+    sa.event.listen(store.engine, "before_cursor_execute", lambda *about: asked.append(about[2]))
+    for index in range(1, 50):
+        store.append(made_event(index, "draw"))
+        if "PRAGMA synchronous=FULL" in asked:
+            break
+    assert asked[-2] == "PRAGMA synchronous=FULL"
+    assert asked[-1].startswith("INSERT")
 
 
 def test_events_come_back_as_they_were(store: Store) -> None:
