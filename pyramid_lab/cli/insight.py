@@ -116,6 +116,7 @@ def _write(
             since=None if since is None else since.date(),
             until=None if until is None else until.date(),
             columns=COLUMNS,
+            compact=True,
         )
         for room in rooms:
             room.result()
@@ -124,7 +125,7 @@ def _write(
             for person in names.people()
             if class_name in (None, person.class_name) or person.student_id in chosen
         }
-    played = set(events["student_id"])
+    played = set(events["student_id"].unique())
     for word, student in zip(students, chosen, strict=True):
         if student not in played and student not in people:
             raise click.ClickException(f"nobody is called {word}; see: pyramid-lab student list")

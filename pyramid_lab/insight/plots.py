@@ -106,13 +106,13 @@ def fact_time_picture(table: pd.DataFrame, thresholds: Thresholds | None = None)
                 middles[at, None], at[:, None], marker=mark, markersize=6.5, zorder=4, linestyle="",
                 markerfacecolor="white" if few else INK,
             )  # fmt: skip
-        panel.rows(range(len(shown)), [f"{row.fact}  ({row.n})" for row in shown.itertuples()])
+        panel.rows(range(len(shown)), [f"{fact}  ({n})" for fact, n in zip(shown["fact"], shown["n"], strict=True)])
         panel.scale(range(math.ceil(left), math.floor(right) + 1), "time for the sum, seconds")
         svg = _drawn(figure)
     level = round(100 * chosen.interval.level)
     said = "; ".join(
-        f"{row.fact} {row.fact_time_s:.1f} s ({row.low_s:.1f} to {row.high_s:.1f}), {row.band}"
-        for row in shown.itertuples()
+        f"{row['fact']} {row['fact_time_s']:.1f} s ({row['low_s']:.1f} to {row['high_s']:.1f}), {row['band']}"
+        for row in shown.to_dict("records")
     )
     return Picture(
         svg,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -36,6 +36,9 @@ _PAGE: Final = (
     "tries", "bands", "counting", "weekly", "growth", "errors", "wrong_pairs", "rate", "breadth", "missed", "choices",
     "order", "planning",
 )  # fmt: skip
+
+# What is shown of a try.
+_SHOWN: Final = ["t_utc", "tz", "first_card", "second_card", "fact", "outcome", "total", "rt_s"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +180,10 @@ class _Reading:
         self.not_played = tuple((who, self.names[who]) for who in sorted(absent, key=lambda who: self.names[who]))
         self.target = main_target(rows)
         self.facts = facts_to(self.target)[:-1]
+        known = rows[["student_id", "t_utc", "tz"]][rows["t_utc"].notna()]
+        self.played_at = local_times(known["t_utc"], known["tz"])
+        last = self.played_at.groupby(known["student_id"], observed=True).max()
+        self.last_played: dict[str, pd.Timestamp] = {str(student): moment for student, moment in last.items()}
         self.done, self.total = 0, 4 + len(self.students)
         self.frames = self._measured(judge)
 
@@ -213,7 +220,6 @@ class _Reading:
 
     def review(self) -> Review:
         parts = {name: _by_student(self.frames[name]) for name in _PAGE}
-        parts["rows"] = _by_student(self.rows)
         parts["now"] = _by_student(states_now(self.frames["states"]))
         pages = []
         for number, student in enumerate(self.students, start=1):
@@ -236,20 +242,14 @@ class _Reading:
         )
 
     def _empty(self, name: str) -> pd.DataFrame:
-        if name == "rows":
-            return self.rows.iloc[:0]
         return self.frames["states" if name == "now" else name].iloc[:0]
 
     def _period(self) -> str:
-        days = self.local(self.rows)
+        days = self.played_at
         if days.empty:
             return "no games yet"
         first, last = days.min(), days.max()
         return _day(first) if first.date() == last.date() else f"{_day(first)} to {_day(last)}"
-
-    def local(self, rows: pd.DataFrame) -> pd.Series:
-        known = rows[rows["t_utc"].notna()]
-        return local_times(known["t_utc"], known["tz"])
 
     def _summary(self) -> str:
         games = self.rows.loc[self.rows["game_id"] != "", "game_id"].nunique()
@@ -291,10 +291,12 @@ class _Student:
     def __init__(self, reading: _Reading, student: str, number: int, mine: Mapping[str, pd.DataFrame]) -> None:
         self.reading, self.student, self.mine, self.number = reading, student, mine, number
         self.thresholds = reading.thresholds
-        self.table = mine["bands"].set_index("fact")
-        now = mine["now"].set_index("fact")
+        self.table = {str(row["fact"]): row for row in mine["bands"].to_dict("records")}
+        now = mine["now"]
         self.p_fast: dict[str, float] = {
-            str(fact): float(value) for fact, value in now["p_fast"].items() if pd.notna(value)
+            str(fact): float(value)
+            for fact, value in zip(now["fact"].tolist(), now["p_fast"].tolist(), strict=True)
+            if pd.notna(value)
         }
         self.lines = tuple(self._line(fact) for fact in reading.facts)
 
@@ -320,19 +322,15 @@ class _Student:
             growth_picture=growth_picture(self.mine["weekly"], self.mine["growth"], self.reading.facts),
         )
 
-    def _row(self, fact: str) -> dict[str, Any]:
-        """The row of a fact in the table, by column."""
-        return {str(name): value for name, value in self.table.loc[fact].items()}
-
     def _line(self, fact: str) -> FactLine:
         settings = self.thresholds.bands
-        if fact not in self.table.index:
+        if fact not in self.table:
             games = -(-settings.min_tries // settings.tries_per_game)
             return FactLine(
                 fact, "too few tries", SIGNS["too few tries"], "few", 0, "", "", "not tried yet",
                 f"about {_count(int(games), 'more game', 'more games')}",
             )  # fmt: skip
-        row = self._row(fact)
+        row = self.table[fact]
         band, n = str(row["band"]), int(row["n"])
         time = interval = ""
         if pd.notna(row["fact_time_s"]):
@@ -345,7 +343,7 @@ class _Student:
             right = f"{int(row['n_right'])} of {int(row['n_accuracy'])} right"
         return FactLine(fact, band, SIGNS[band], _css(band), n, time, interval, right, self._note(fact, row, band, n))
 
-    def _note(self, fact: str, row: dict[str, Any], band: str, n: int) -> str:
+    def _note(self, fact: str, row: Mapping[Hashable, Any], band: str, n: int) -> str:
         settings = self.thresholds.bands
         if band == "too few tries":
             if n < settings.min_tries:
@@ -359,7 +357,7 @@ class _Student:
 
     def _sure(self, fact: str) -> float:
         """How probable it is that a pair is in its band, by its time or, where that decides, by its accuracy."""
-        settings, row = self.thresholds.bands, self._row(fact)
+        settings, row = self.thresholds.bands, self.table[fact]
         if row["band"] == "fast":
             return self.p_fast.get(fact, 0.0)
         if row["band"] == "working it out" and row["fact_time_s"] <= settings.fast_s:
@@ -369,15 +367,15 @@ class _Student:
 
     def _with_band(self, band: str) -> list[str]:
         facts = [line.fact for line in self.lines if line.band == band]
-        return sorted(facts, key=lambda fact: -float(self._row(fact)["fact_time_s"])) if band == "slow" else facts
+        return sorted(facts, key=lambda fact: -float(self.table[fact]["fact_time_s"])) if band == "slow" else facts
 
     def _played(self) -> str:
         rate_rows = self.mine["rate"]
         if rate_rows.empty:
             return f"Has not played {self.reading.when}."
         games, minutes = int(rate_rows["games"].sum()), float(rate_rows["active_min"].sum())
-        days = self.reading.local(self.mine["rows"])
-        when = "" if days.empty else f", last on {_day(days.max())}"
+        last = self.reading.last_played.get(self.student)
+        when = "" if last is None else f", last on {_day(last)}"
         return (
             f"{_count(games, 'game')} in {_count(len(rate_rows), 'sitting')}, {_minutes(minutes)}{when}.{self._pace()}"
         )
@@ -495,7 +493,7 @@ class _Student:
     def _more_games(self, few: list[str]) -> NextStep:
         settings = self.thresholds
         missing = [
-            int(self._row(fact)["more_games"]) if fact in self.table.index
+            int(self.table[fact]["more_games"]) if fact in self.table
             else int(-(-settings.bands.min_tries // settings.bands.tries_per_game))
             for fact in few
         ]  # fmt: skip
@@ -517,7 +515,7 @@ class _Student:
         return NextStep(do, f"{why}.", tuple(few[:2]))
 
     def _why(self, fact: str, word: str) -> str:
-        row = self._row(fact)
+        row = self.table[fact]
         accuracy_part = f"{int(row['n_right'])} of {int(row['n_accuracy'])} right"
         return (
             f"{fact} is {sure_word(self._sure(fact))} {word}: {max(float(row['fact_time_s']), 0):.1f} s "
@@ -527,7 +525,7 @@ class _Student:
 
     def _evidence(self, rows: pd.DataFrame) -> tuple[tuple[str, ...], ...]:
         """The last tries as (day and time, cards, what came of it, response time)."""
-        shown = rows[rows["t_utc"].notna()].tail(self.thresholds.report.evidence_rows)
+        shown = rows.loc[rows["t_utc"].notna(), _SHOWN].tail(self.thresholds.report.evidence_rows)
         when = local_times(shown["t_utc"], shown["tz"])
         return tuple(
             (
@@ -536,7 +534,7 @@ class _Student:
                 _came_of(row),
                 f"{row['rt_s']:.1f} s" if pd.notna(row["rt_s"]) else "no time",
             )
-            for moment, (_, row) in zip(when, shown.iterrows(), strict=True)
+            for moment, row in zip(when, shown.to_dict("records"), strict=True)
         )
 
     def _headline(self, habit: tuple[str, str, pd.DataFrame] | None) -> str:
@@ -687,7 +685,7 @@ def _told_apart(students: list[str], names: Mapping[str, str]) -> dict[str, str]
     return {student: name if often[name] == 1 else f"{name} ({student})" for student, name in shown.items()}
 
 
-def _cards(row: pd.Series[Any]) -> str:
+def _cards(row: Mapping[Hashable, Any]) -> str:
     cards = [str(row[name]) for name in ("first_card", "second_card") if isinstance(row[name], str)]
     if cards:
         return " + ".join(card.replace("T", "10").translate(_SUITS) for card in cards)
@@ -697,7 +695,7 @@ def _cards(row: pd.Series[Any]) -> str:
 _SUITS: Final = str.maketrans({"c": "♣", "d": "♦", "h": "♥", "s": "♠"})
 
 
-def _came_of(row: pd.Series[Any]) -> str:
+def _came_of(row: Mapping[Hashable, Any]) -> str:
     if row["outcome"] == "correct":
         return "right"
     if row["outcome"] == "blocked":

@@ -112,14 +112,20 @@ def events(
     tz: str | tzinfo = "UTC",
     types: Iterable[str] | None = None,
     columns: Sequence[str] | None = None,
+    compact: bool = False,
     progress: bool = True,
 ) -> pd.DataFrame:
-    """One row per event, all fields by default; arguments, dtypes and errors as :func:`attempts`."""
+    """One row per event, all fields by default; arguments, dtypes and errors as :func:`attempts`.
+
+    Args:
+        compact: of a long log in a third of the memory: ids of students, sessions and games are categories too, numbers
+            float with NaN, and the deal stands in the first row of its game alone.
+    """
     choice = choose(student, class_name, since, until, lesson, tz, types)
     wanted = _columns(columns, FIELDS)
     names = [name for name in wanted if name in FIELDS]
-    table = _read(store, _with(names, *_join_keys(wanted)), choice, progress)
-    return _frame(table, wanted, _joined(store, table, wanted))
+    table = _read(store, _with(names, *_join_keys(wanted)), choice, progress, compact=compact)
+    return _frame(table, wanted, _joined(store, table, wanted), compact=compact)
 
 
 def games(
@@ -250,27 +256,31 @@ def _join_keys(wanted: Sequence[str]) -> list[str]:
     return [key for name, key in (("class_name", "student_id"), ("lesson", "session_id")) if name in wanted]
 
 
-def _arrow_type(name: str, coded: bool) -> pa.DataType:
+def _arrow_type(name: str, compact: bool) -> pa.DataType:
     if name in NUMBER_FIELDS or name == "seq":
         return pa.int64()
     if name == "t_utc":
         return pa.timestamp("ms", "UTC")
-    return pa.string() if name in _TEXTS and not coded else pa.dictionary(pa.int32(), pa.string())
+    # No two events share an id.
+    plain = name == "event_id" or (name in _TEXTS and not compact)
+    return pa.string() if plain else pa.dictionary(pa.int32(), pa.string())
 
 
-def _read(store: Store, names: Sequence[str], choice: Choice, progress: bool, *, coded: bool = False) -> pa.Table:
-    """The chosen rows of ``events``, in the order they were written; ``coded`` makes ids dictionaries too."""
+def _read(store: Store, names: Sequence[str], choice: Choice, progress: bool, *, compact: bool = False) -> pa.Table:
+    """The chosen rows of ``events``, in the order they were written; ``compact`` as in :func:`events`."""
     table = schema.events
     with store.reading() as connection:
         low, high = connection.execute(sa.select(sa.func.min(table.c.seq), sa.func.max(table.c.seq))).one()
-    wanted = pa.schema([(name, _arrow_type(name, coded)) for name in names])
+    wanted = pa.schema([(name, _arrow_type(name, compact)) for name in names])
     if low is None:
         return wanted.empty_table()
     conditions = choice.conditions()
+    first = sa.case((table.c.event_index == 0, table.c.deal))
+    cells = [first.label(name) if compact and name == "deal" else table.c[name] for name in names]
 
     def block(start: int) -> pa.Table:
         inside = table.c.seq.between(start, min(start + _BLOCK - 1, high))
-        query = sa.select(*(table.c[name] for name in names)).where(inside, *conditions).order_by(table.c.seq)
+        query = sa.select(*cells).where(inside, *conditions).order_by(table.c.seq)
         with store.reading() as connection:
             return _parsed(_text(connection, query), wanted)
 
@@ -290,8 +300,8 @@ def _text(connection: sa.Connection, query: sa.Select[Any]) -> bytes:
     if connection.dialect.name == "sqlite":
         shape = _BETWEEN.join("%s" for _ in query.selected_columns)
         lines = query.with_only_columns(sa.func.printf(shape, *query.selected_columns).label("line")).subquery()
-        whole: str | None = connection.execute(sa.select(sa.func.group_concat(lines.c.line, "\n"))).scalar()
-        return (whole or "").encode()
+        whole = sa.cast(sa.func.group_concat(lines.c.line, "\n"), sa.LargeBinary)
+        return connection.execute(sa.select(whole)).scalar() or b""
     if connection.dialect.driver == "psycopg":
         compiled = query.compile(dialect=connection.dialect, compile_kwargs={"render_postcompile": True})
         copy = f"COPY ({compiled}) TO STDOUT (FORMAT csv, DELIMITER '{_BETWEEN}', QUOTE '{_QUOTE}')"
@@ -323,8 +333,10 @@ def _parsed(text: bytes, wanted: pa.Schema) -> pa.Table:
 # From Arrow to pandas
 
 
-def _frame(table: pa.Table, wanted: Sequence[str], extra: dict[str, Any]) -> pd.DataFrame:
-    kinds: dict[pa.DataType, Any] = {pa.int64(): pd.Int64Dtype(), pa.string(): pd.StringDtype(na_value=np.nan)}
+def _frame(table: pa.Table, wanted: Sequence[str], extra: dict[str, Any], *, compact: bool = False) -> pd.DataFrame:
+    kinds: dict[pa.DataType, Any] = {pa.string(): pd.StringDtype(na_value=np.nan)}
+    if not compact:
+        kinds[pa.int64()] = pd.Int64Dtype()
     own = [name for name in wanted if name in table.column_names]
     frame: pd.DataFrame = table.select(own).to_pandas(types_mapper=kinds.get, split_blocks=True, self_destruct=True)
     if "fact" in frame:
@@ -414,7 +426,7 @@ _PLAYED: Final = ("student_id", "session_id", "game_id", "event_index", "event_t
 
 def _played(store: Store, choice: Choice, progress: bool) -> pd.DataFrame:
     """Every chosen event with the ms that it adds to its game's active time."""
-    played = _frame(_read(store, _PLAYED, choice, progress, coded=True), _PLAYED, {})
+    played = _frame(_read(store, _PLAYED, choice, progress, compact=True), _PLAYED, {})
     order = played.sort_values(["game_id", "event_index"], kind="stable")
     same = order["game_id"].eq(order["game_id"].shift())
     gap = order["t_utc"].diff().dt.total_seconds().mul(1000)

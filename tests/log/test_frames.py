@@ -55,6 +55,17 @@ def test_events_hold_all_types(filled: Store) -> None:
     assert len(frames.events(filled, types=["draw", "hint"])) == 6
 
 
+def test_compact_events_tell_the_same_with_the_deal_in_the_first_row_of_a_game(filled: Store) -> None:
+    plain, compact = frames.events(filled), frames.events(filled, compact=True)
+    first = compact["event_index"] == 0
+    assert compact.loc[first, "deal"].tolist() == plain.loc[first, "deal"].tolist()
+    assert compact.loc[~first, "deal"].isna().all()
+    assert isinstance(compact["student_id"].dtype, pd.CategoricalDtype)
+    rest = plain.columns.drop("deal")
+    same = compact[rest].astype(plain[rest].dtypes.to_dict())
+    pd.testing.assert_frame_equal(same, plain[rest], check_categorical=False)
+
+
 @pytest.mark.parametrize("frame", [frames.attempts, frames.events, frames.games, frames.sessions, frames.students])
 def test_an_empty_log_gives_an_empty_frame_of_the_same_kind(store: Store, frame: Callable[..., pd.DataFrame]) -> None:
     empty = frame(store)
