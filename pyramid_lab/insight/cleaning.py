@@ -52,9 +52,10 @@ def _typed(events: pd.DataFrame) -> pd.DataFrame:
         )
     columns: dict[str, object] = {}
     for name in FIELDS:
-        column = events[name] if name in events.columns else pd.Series(None, events.index, dtype=object)
+        column = events[name] if name in events.columns else _unknown(events.index)
         if name in NUMBER_FIELDS:
-            columns[name] = pd.to_numeric(column, errors="coerce").astype("float64")
+            numbers = column if column.dtype == np.float64 else pd.to_numeric(column, errors="coerce")
+            columns[name] = numbers.astype("float64")
         elif name == "t_utc":
             columns[name] = pd.to_datetime(column, utc=True, errors="coerce").astype(_TIME)
         elif name in _SHARED:
@@ -66,12 +67,18 @@ def _typed(events: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(columns, index=events.index)
 
 
+def _unknown(index: pd.Index) -> pd.Series:
+    return pd.Series(pd.Categorical.from_codes(np.full(len(index), -1), pd.Index([], dtype=object)), index)
+
+
 def _categories(column: pd.Series, usual: str | None) -> pd.Series:
     """Texts as categories in the order of the alphabet, of which each is there; ``usual`` for those missing."""
-    found = column.astype("category").cat.remove_unused_categories()
+    found = column.astype("category")
     if usual is not None and found.hasnans:
         found = found.cat.set_categories([*found.cat.categories.drop(usual, errors="ignore"), usual]).fillna(usual)
-    return found.cat.set_categories(found.cat.categories.astype(object).sort_values())
+    codes = found.cat.codes.to_numpy()
+    used = np.bincount(codes[codes >= 0], minlength=len(found.cat.categories)) > 0
+    return found.cat.set_categories(found.cat.categories[used].astype(object).sort_values())
 
 
 def in_order(events: pd.DataFrame) -> pd.DataFrame:

@@ -95,22 +95,22 @@ def levels_after(seen: Seen, target: int, thresholds: Thresholds) -> Levels:
     first = _first([seen.fact[at] for at in begins], target, model, thresholds.state)
     log_weights = np.empty((_SHIFTS, student.max() + 1))
     beliefs = np.empty((_SHIFTS, len(pairs), count))
-    evidence = np.ones((n_sequences, longest, count))
+    evidence = np.ones((longest, n_sequences, count))
     there = np.zeros((n_sequences, longest), bool)
     there[sequence, place] = True
     for at, shift in enumerate(shifts):
-        evidence[sequence, place] = _evidence(seen, shift * reach_se, model)
+        evidence[place, sequence] = _evidence(seen, shift * reach_se, model)
         belief, likelihood = first, np.zeros(n_sequences)
-        history = np.empty((n_sequences, longest, count))
+        history = np.empty_like(evidence)
         for step in range(longest):
             if step:
                 belief = belief @ model.moves
-            belief = belief * evidence[:, step]
+            belief = belief * evidence[step]
             total = belief.sum(axis=1)
             belief = belief / total[:, None]
             likelihood += np.where(there[:, step], np.log(total), 0)
-            history[:, step] = belief
-        beliefs[at] = history[sequence, place]
+            history[step] = belief
+        beliefs[at] = history[place, sequence]
         log_weights[at] = np.log(prior_weights[at]) + np.bincount(student, likelihood)
     weights = np.exp(log_weights - log_weights.max(axis=0))
     weights /= weights.sum(axis=0)
@@ -166,9 +166,13 @@ def _between(model: _Model, time: Floats, noise: Floats) -> Floats:
     """The tabulated density at each time and noise, linear between the table's places."""
     result = np.zeros((len(time), len(model.levels)))
     corners = [_corners(model.times, time), _corners(model.noises, noise)]
+    density = model.density.reshape(-1, len(model.levels))
     for row, row_share in corners[0]:
         for column, column_share in corners[1]:
-            result += (row_share * column_share)[:, None] * model.density[row, column]
+            # One place instead of two: numpy takes whole rows at once then.
+            part = density.take(row * len(model.noises) + column, axis=0)
+            part *= (row_share * column_share)[:, None]
+            result += part
     return result
 
 

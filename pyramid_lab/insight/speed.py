@@ -168,10 +168,14 @@ def counting_slope(own: pd.DataFrame, thresholds: Thresholds | None = None) -> p
     target = target_of(own)
     rng = np.random.default_rng(chosen.interval.seed)
     found = []
-    for student, rows in own.groupby("student_id", sort=True, observed=True):
+    timed = own.loc[own["own_s"].notna(), ["student_id", "fact", "own_s"]]
+    by_fact = timed.groupby(["student_id", "fact"], observed=True)["own_s"]
+    groups = {key: values.to_numpy(float) for key, values in by_fact}
+    nothing = np.empty(0)
+    for student in own["student_id"].drop_duplicates().sort_values():
         steps, means, samples, n = [], [], [], 0
         for step, fact in enumerate(facts_to(target)[:-1], start=1):
-            times = rows.loc[(rows["fact"] == fact) & rows["own_s"].notna(), "own_s"].to_numpy(float)
+            times = groups.get((student, fact), nothing)
             if len(times) < chosen.bands.min_tries:
                 continue
             steps.append(step)
