@@ -341,16 +341,39 @@ function draw(tag, attributes = {}, children = []) {
   return element;
 }
 
+/** The numbers that follow a command of a path: across, down, a radius, or neither. @type {Record<string, string>} */
+const FOLLOWS = { M: "xy", L: "xy", H: "x", V: "y", C: "xyxyxy", Q: "xyxy", A: "rr---xy", Z: "" };
+
 /**
- * @param {Suit} suit @param {number} x @param {number} y @param {number} size height of the sign
+ * A path made larger and moved; a size below 0 turns it by half. A `transform` of its own for each sign would do the
+ * same, but a browser then paints every sign of every card as a part by itself, whatever changes on the page.
+ * @param {string} path @param {number} x @param {number} y @param {number} size
+ */
+export function placed(path, x, y, size) {
+  let follows = "";
+  let at = 0;
+  let moved = 1;
+  return path.replace(/[a-z]|-?\d*\.?\d+/gi, (part) => {
+    const command = FOLLOWS[part.toUpperCase()];
+    if (command !== undefined) {
+      follows = command;
+      at = 0;
+      moved = part === part.toUpperCase() ? 1 : 0;
+      return part;
+    }
+    const kind = follows[at++ % follows.length];
+    const number = Number(part) * size;
+    const value = { x: number + x * moved, y: number + y * moved, r: Math.abs(number) }[kind ?? ""] ?? Number(part);
+    return ` ${Math.round(value * 100) / 100}`;
+  });
+}
+
+/**
+ * @param {Suit} suit @param {number} x @param {number} y @param {number} height of the sign
  * @param {boolean} [turned]
  */
-function suitSign(suit, x, y, size, turned = false) {
-  const scale = size / 22;
-  return draw("path", {
-    d: SUITS[suit],
-    transform: `translate(${x} ${y}) ${turned ? "rotate(180) " : ""}scale(${scale})`,
-  });
+function suitSign(suit, x, y, height, turned = false) {
+  return placed(SUITS[suit], x, y, (turned ? -height : height) / 22);
 }
 
 /**
@@ -373,30 +396,30 @@ function letter(text, x, y, size, more = {}) {
  */
 function face(card) {
   const { rank, suit, value } = card;
-  const corner = () => [letter(rank, 13.5, 25, 24), suitSign(suit, 13.5, 39, 16)];
+  const rankSign = () => letter(rank, 13.5, 25, 24);
+  const signs = [suitSign(suit, 13.5, 39, 16), suitSign(suit, 86.5, 101, 16, true)];
   /** @type {Element[]} */
   const middle = [];
   const pips = PIPS[value];
   const court = COURT[value];
-  if (pips) middle.push(...pips.map(([x, y]) => suitSign(suit, x, y, pipSize(value), y > 70)));
+  if (pips) signs.push(...pips.map(([x, y]) => suitSign(suit, x, y, pipSize(value), y > 70)));
   else if (court) {
-    middle.push(draw("rect", { x: "25", y: "16", width: "50", height: "108", rx: "6", class: "pl-court-field" }));
-    for (const turn of ["", "rotate(180 50 70)"]) {
-      middle.push(
-        draw("g", turn ? { transform: turn } : {}, [draw("path", { d: court, class: "pl-court" }), suitSign(suit, 35, 26, 12)]),
-      );
-    }
-    middle.push(draw("path", { d: "M25 70H75", class: "pl-court-line" }));
-  } else middle.push(suitSign(suit, 50, 70, 48));
+    middle.push(
+      draw("rect", { x: "25", y: "16", width: "50", height: "108", rx: "6", class: "pl-court-field" }),
+      draw("path", { d: court + placed(court, 100, 140, -1), class: "pl-court" }),
+      draw("path", { d: "M25 70H75", class: "pl-court-line" }),
+    );
+    signs.push(suitSign(suit, 35, 26, 12), suitSign(suit, 65, 114, 12, true));
+  } else signs.push(suitSign(suit, 50, 70, 48));
   const fine = draw("g", { class: "pl-fine" }, [
-    ...corner(),
-    draw("g", { transform: "rotate(180 50 70)" }, corner()),
     ...middle,
+    draw("path", { d: signs.join("") }),
+    rankSign(),
+    draw("g", { transform: "rotate(180 50 70)" }, [rankSign()]),
   ]);
   const bold = draw("g", { class: "pl-bold" }, [
     letter(rank, 31, 54, 58),
-    suitSign(suit, 76, 32, 34),
-    suitSign(suit, 50, 104, 46),
+    draw("path", { d: suitSign(suit, 76, 32, 34) + suitSign(suit, 50, 104, 46) }),
   ]);
   const number = draw("g", { class: "pl-value" }, [
     draw("rect", { x: "58", y: "4", width: "38", height: "28", rx: "8" }),
@@ -1134,8 +1157,10 @@ function createView(model, host, line) {
     else if (view.timing !== "keep") watch.begin(view.timing);
     const kept = view.timing === "keep" && before !== null ? selected.filter((id) => cardOf(id)) : null;
     selected = kept && kept.length > 0 ? kept : view.selected.slice();
-    // Places are read before the first change and after the last one: in between, each would lay out the whole page.
-    const gone = before !== null && moves() ? leaving() : [];
+    // Places are read before the first change: later each would have the whole page laid out once more.
+    const moving = before !== null && moves();
+    const gone = moving ? leaving() : [];
+    const ways = moving && view.stock.left < before.stock.left ? waysFromStock() : [];
     // Only if it changes: a new style sheet makes the browser look at the style of everything on the page.
     say(hideFallback, `.pl-fallback[data-board="${view.board}"]{display:none}`);
     root.dataset.view = String(view.number);
@@ -1165,7 +1190,7 @@ function createView(model, host, line) {
     if (view.announce) say(live, view.announce);
     showLink();
     table.append(...gone);
-    if (before !== null && moves()) requestAnimationFrame(() => fresh.forEach(arrive));
+    if (moving) for (const button of fresh) arrive(button, ways[wastes().findIndex((slot) => slot.contains(button))]);
     // Where a page is lower than the board, the words at the end may stand out of sight.
     if (before !== null && view.end && !before.end) requestAnimationFrame(() => end.scrollIntoView({ block: "nearest" }));
     awaitPaint();
@@ -1195,13 +1220,21 @@ function createView(model, host, line) {
     flight.onfinish = flight.oncancel = () => ghost.remove();
     return ghost;
   }
-  /** @param {HTMLButtonElement} button */
-  function arrive(button) {
-    if (button.parentElement?.parentElement?.classList.contains("pl-waste")) {
-      const from = stockSlot.getBoundingClientRect();
-      const to = button.getBoundingClientRect();
-      button.animate([{ transform: `translate(${from.x - to.x}px, ${from.y - to.y}px)` }, { transform: "none" }], { duration: 140, easing: "ease-out" });
-    } else button.animate([{ opacity: 0.2 }, { opacity: 1 }], { duration: 140 });
+  function wastes() {
+    return [...piles.querySelectorAll(".pl-waste .pl-slot")];
+  }
+  /** From each waste pile to where its cards come from. */
+  function waysFromStock() {
+    const from = stockSlot.getBoundingClientRect();
+    return wastes().map((slot) => {
+      const to = slot.getBoundingClientRect();
+      return `translate(${from.x - to.x}px, ${from.y - to.y}px)`;
+    });
+  }
+  /** @param {HTMLButtonElement} button @param {string} [way] where it comes from, if it was turned */
+  function arrive(button, way) {
+    if (way) button.animate([{ transform: way }, { transform: "none" }], { duration: 140, easing: "ease-out" });
+    else button.animate([{ opacity: 0.2 }, { opacity: 1 }], { duration: 140 });
   }
 
   model.on("change:view", update);

@@ -237,3 +237,13 @@ test("an arrow key never stays on the card and never leads the wrong way", () =>
 test("the clock's text", () => {
   assert.deepEqual([-5, 0, 7000, 59_999, 60_000, 754_000].map(board.clockText), ["0:00", "0:00", "0:07", "0:59", "1:00", "12:34"]);
 });
+
+test("a path is made larger and moved as a translation and a scale would do it", () => {
+  const path = "M1 2H3V4L5 6Q-1-2.5.5 0C0 0 1 1-1 1A1 2 0 0 1 2 2a1 1 0 1 0 .1 0Z";
+  const made = board.placed(path, 10, 20, -2);
+  const parts = made.match(/[A-Za-z]|[-.\d]+/g).join(" ");
+  assert.equal(
+    parts,
+    "M 8 16 H 4 V 12 L 0 8 Q 12 25 9 20 C 10 20 8 18 12 18 A 2 4 0 0 1 6 16 a 2 2 0 1 0 -0.2 0 Z",
+  );
+});
