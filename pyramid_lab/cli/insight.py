@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
@@ -13,8 +14,10 @@ from pyramid_lab.cli.place import kept
 
 if TYPE_CHECKING:
     from pyramid_lab.log.names import Names
+    from pyramid_lab.log.store import Store
 
 _KINDS: Final = (".html", ".htm", ".pdf")
+_LONG: Final = 50_000  # events
 _ROOMS: Final = ("reading", "report", "next_deal")
 
 
@@ -96,70 +99,90 @@ def _write(
     title: str | None,
 ) -> None:
     from concurrent.futures import ThreadPoolExecutor
+    from contextlib import ExitStack
 
-    from tqdm import tqdm
-
-    from pyramid_lab.insight.cleaning import COLUMNS
-    from pyramid_lab.log import frames
+    from pyramid_lab.insight.pictures import second_process
     from pyramid_lab.log.names import Names
     from pyramid_lab.log.store import Store
-
-    with Store(place, create=False) as store, ThreadPoolExecutor(1) as beside:
-        # The statistics and the pictures take longer to load than the log, and the log is not read by Python.
-        rooms = [beside.submit(import_module, f"pyramid_lab.insight.{name}") for name in _ROOMS]
-        names = Names.of(store)
-        chosen = [_pseudonym(names, word, class_name) for word in students]
-        events = frames.events(
-            store,
-            student=chosen or None,
-            class_name=class_name,
-            since=None if since is None else since.date(),
-            until=None if until is None else until.date(),
-            columns=COLUMNS,
-            compact=True,
-        )
-        for room in rooms:
-            room.result()
-        people = {
-            person.student_id: person.name
-            for person in names.people()
-            if class_name in (None, person.class_name) or person.student_id in chosen
-        }
-    played = set(events["student_id"].unique())
-    for word, student in zip(students, chosen, strict=True):
-        if student not in played and student not in people:
-            raise click.ClickException(f"nobody is called {word}; see: pyramid-lab student list")
-
-    from pyramid_lab.insight.next_deal import solver_judge
-    from pyramid_lab.insight.reading import review as read
-    from pyramid_lab.insight.report import TITLE, report_html, report_pdf
-    from pyramid_lab.insight.thresholds import Thresholds
     from pyramid_lab.sheets.sheet import write_whole
 
-    thresholds = None if file is None else Thresholds.from_toml(file)
-    shown = dict.fromkeys(people, "") if pseudonyms else people  # without a name the pseudonym is shown
-    with tqdm(unit=" steps", leave=False) as bar:
+    with ExitStack() as until_drawn:
+        with Store(place, create=False) as store, ThreadPoolExecutor(1) as beside:
+            # At once, so that it comes up while this process loads the rest.
+            drawing = until_drawn.enter_context(second_process()) if not students and _is_long(store) else None
 
-        def tell(done: int, total: int, what: str) -> None:
-            bar.total = total
-            bar.set_description(what)
-            bar.update(done - bar.n)
+            from tqdm import tqdm
 
-        found = read(
-            events,
-            names=shown,
-            thresholds=thresholds,
-            judge=solver_judge(),
-            students=chosen or None,
-            some_days=since is not None or until is not None,
-            progress=tell,
-        )
+            from pyramid_lab.insight.cleaning import COLUMNS
+            from pyramid_lab.log import frames
+
+            # The statistics and the pictures take longer to load than the log, and the log is not read by Python.
+            needed = _ROOMS if drawing else (*_ROOMS, "plots")
+            rooms = [beside.submit(import_module, f"pyramid_lab.insight.{name}") for name in needed]
+            names = Names.of(store)
+            chosen = [_pseudonym(names, word, class_name) for word in students]
+            events = frames.events(
+                store,
+                student=chosen or None,
+                class_name=class_name,
+                since=None if since is None else since.date(),
+                until=None if until is None else until.date(),
+                columns=COLUMNS,
+                compact=True,
+            )
+            for room in rooms:
+                room.result()
+            people = {
+                person.student_id: person.name
+                for person in names.people()
+                if class_name in (None, person.class_name) or person.student_id in chosen
+            }
+        played = set(events["student_id"].unique())
+        for word, student in zip(students, chosen, strict=True):
+            if student not in played and student not in people:
+                raise click.ClickException(f"nobody is called {word}; see: pyramid-lab student list")
+
+        from pyramid_lab.insight.next_deal import solver_judge
+        from pyramid_lab.insight.reading import review as read
+        from pyramid_lab.insight.report import TITLE, report_html, report_pdf
+        from pyramid_lab.insight.thresholds import Thresholds
+
+        thresholds = None if file is None else Thresholds.from_toml(file)
+        shown = dict.fromkeys(people, "") if pseudonyms else people  # without a name the pseudonym is shown
+        with tqdm(unit=" steps", leave=False) as bar:
+
+            def tell(done: int, total: int, what: str) -> None:
+                bar.total = total
+                bar.set_description(what)
+                bar.update(done - bar.n)
+
+            found = read(
+                events,
+                names=shown,
+                thresholds=thresholds,
+                judge=solver_judge(),
+                students=chosen or None,
+                some_days=since is not None or until is not None,
+                progress=tell,
+                beside=drawing,
+            )
     name = title or TITLE
     if out.suffix.lower() == ".pdf":
         made = report_pdf(found, title=name, paper="a4" if paper == "a4" else "us-letter")
     else:
         made = report_html(found, title=name).encode()
     write_whole(out, made)
+
+
+def _is_long(store: Store) -> bool:
+    """Whether it pays to draw the pictures in a second process, which takes two seconds to come up."""
+    import sqlalchemy as sa
+
+    from pyramid_lab.log import schema
+
+    with store.reading() as connection:
+        last = connection.execute(sa.select(sa.func.max(schema.events.c.seq))).scalar()
+    return (last or 0) > _LONG and (os.cpu_count() or 1) > 1
 
 
 def _pseudonym(names: Names, word: str, class_name: str | None) -> str:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from pyramid_lab.insight.flexibility import breadth, choice_points, missed_pairs, order_use, planning
     from pyramid_lab.insight.levels import STATES
     from pyramid_lab.insight.next_deal import NextDeals, next_deals, solver_judge
-    from pyramid_lab.insight.plots import Picture, fact_time_picture, growth_picture
+    from pyramid_lab.insight.pictures import Picture
+    from pyramid_lab.insight.plots import fact_time_picture, growth_picture
     from pyramid_lab.insight.practice import accuracy, growth, rate, weekly
     from pyramid_lab.insight.reading import Review, StudentPage, review
     from pyramid_lab.insight.report import report_html, report_pdf
@@ -41,7 +42,8 @@ _HOMES = {
     "flexibility": ("breadth", "choice_points", "missed_pairs", "order_use", "planning"),
     "levels": ("STATES",),
     "next_deal": ("NextDeals", "next_deals", "solver_judge"),
-    "plots": ("Picture", "fact_time_picture", "growth_picture"),
+    "pictures": ("Picture",),
+    "plots": ("fact_time_picture", "growth_picture"),
     "practice": ("accuracy", "growth", "rate", "weekly"),
     "report": ("report_html", "report_pdf"),
     "reading": ("Review", "StudentPage", "review"),

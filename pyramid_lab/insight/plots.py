@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import matplotlib as mpl
@@ -22,6 +21,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox, BboxTransformFrom, BboxTransformTo, Transform
 
+from pyramid_lab.insight.pictures import TIMED_TRIES, Picture
 from pyramid_lab.insight.thresholds import Thresholds
 
 INK: Final = "#1b2a38"
@@ -36,25 +36,7 @@ _STYLE: Final[dict[Any, Any]] = {
     "text.color": INK, "hatch.linewidth": 0.6,
 }  # fmt: skip
 
-TIMED_TRIES: Final = "the last {last} timed tries at most; wrong, interrupted and first tries of a game are not timed"
-"""What the number of tries beside a time counts; everywhere the same."""
-
 _Numbers = Sequence[float] | npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A figure.
-
-    Attributes:
-        svg: the picture, text kept as text.
-        alt: the same in words.
-        caption: what it shows, with n, units and what is left out.
-    """
-
-    svg: str
-    alt: str
-    caption: str
 
 
 def _drawn(figure: Figure) -> str:

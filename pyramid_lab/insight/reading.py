@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, cast
 
+import numpy as np
 import pandas as pd
 from scipy.special import betainc
 
 from pyramid_lab.insight.cleaning import clean, in_order, latest, main_target
 from pyramid_lab.insight.errors import error_counts, pair_names, wrong_pairs
 from pyramid_lab.insight.flexibility import Judge, breadth, choice_points, missed_pairs, order_use, planning
-from pyramid_lab.insight.plots import Picture, fact_time_picture, growth_picture
+from pyramid_lab.insight.pictures import Picture, begun
 from pyramid_lab.insight.practice import accuracy, growth, local_times, rate, weekly
 from pyramid_lab.insight.speed import bands, counting_slope, fact_times, own_times
 from pyramid_lab.insight.state import fact_states, states_now
@@ -37,8 +39,11 @@ _PAGE: Final = (
     "order", "planning",
 )  # fmt: skip
 
-# What is shown of a try.
+# What is shown of a try, and what else a page asks of the tries.
 _SHOWN: Final = ["t_utc", "tz", "first_card", "second_card", "fact", "outcome", "total", "rt_s"]
+_OF_TRIES: Final = [
+    "student_id", *_SHOWN, "error_class", "left_out", "right", "speed_s", "winsorised", "value_a", "value_b",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +143,7 @@ def review(
     students: Iterable[str] | None = None,
     some_days: bool = False,
     progress: Progress | None = None,
+    beside: Executor | None = None,
 ) -> Review:
     """Read a log.
 
@@ -151,12 +157,14 @@ def review(
         students: pseudonyms to show; everyone by default. Somebody who is listed and has not played gets a page too.
         some_days: the events are those of some days only, so that who is not in them may have played on others.
         progress: told after each step.
+        beside: draws the pictures while the rest is measured, such as
+            :func:`~pyramid_lab.insight.pictures.second_process`; without one they are drawn in turn.
 
     Raises:
         MissingColumnError: a column that is needed is not there.
     """
     chosen = thresholds or Thresholds.default()
-    return _Reading(events, names or {}, chosen, judge, students, some_days, progress).review()
+    return _Reading(events, names or {}, chosen, judge, students, some_days, progress, beside).review()
 
 
 class _Reading:
@@ -164,11 +172,12 @@ class _Reading:
 
     def __init__(
         self, events: pd.DataFrame, names: Mapping[str, str], thresholds: Thresholds, judge: Judge | None,
-        students: Iterable[str] | None, some_days: bool, progress: Progress | None,
+        students: Iterable[str] | None, some_days: bool, progress: Progress | None, beside: Executor | None,
     ) -> None:  # fmt: skip
         self.thresholds = thresholds
         self.when = "in these days" if some_days else "yet"
         self.progress = progress or (lambda done, total, what: None)
+        self.beside = beside
         rows = in_order(events)
         listed = None if students is None else sorted(set(students))
         if listed is not None:
@@ -185,6 +194,8 @@ class _Reading:
         last = self.played_at.groupby(known["student_id"], observed=True).max()
         self.last_played: dict[str, pd.Timestamp] = {str(student): moment for student, moment in last.items()}
         self.done, self.total = 0, 4 + len(self.students)
+        self.fact_pictures: dict[str, Callable[[], Picture | None]] = {}
+        self.growth_pictures: dict[str, Callable[[], Picture | None]] = {}
         self.frames = self._measured(judge)
 
     def _step(self, what: str) -> None:
@@ -198,15 +209,16 @@ class _Reading:
         own = own_times(tries, chosen)
         now = latest(tries, chosen.bands.last_tries)
         times = fact_times(now, chosen)
-        found = {
-            "tries": tries,
-            "own": own,
-            "bands": bands(times, accuracy(now, chosen), chosen),
-            "states": fact_states(own, chosen),
-            "counting": counting_slope(latest(own, chosen.bands.last_tries), chosen),
-        }
+        found = {"tries": tries, "own": own, "bands": bands(times, accuracy(now, chosen), chosen)}
+        for student, mine in _by_student(found["bands"]).items():
+            self.fact_pictures[student] = begun(self.beside, "fact_time_picture", mine, chosen)
+        found["states"] = fact_states(own, chosen)
+        found["counting"] = counting_slope(latest(own, chosen.bands.last_tries), chosen)
         self._step("speed measured")
         found["weekly"], found["growth"] = weekly(own, chosen), growth(own, chosen)
+        changes = _by_student(found["growth"])
+        for student, mine in _by_student(found["weekly"]).items():
+            self.growth_pictures[student] = begun(self.beside, "growth_picture", mine, changes[student], self.facts)
         found["errors"], found["wrong_pairs"] = error_counts(tries, chosen), wrong_pairs(tries, chosen)
         found["rate"] = rate(rows, chosen)
         self._step("growth and errors measured")
@@ -219,11 +231,11 @@ class _Reading:
         return found
 
     def review(self) -> Review:
-        parts = {name: _by_student(self.frames[name]) for name in _PAGE}
+        parts = {name: _by_student(self._for_pages(name)) for name in _PAGE}
         parts["now"] = _by_student(states_now(self.frames["states"]))
         pages = []
         for number, student in enumerate(self.students, start=1):
-            mine = {name: group.get(student, self._empty(name)) for name, group in parts.items()}
+            mine = {name: group[student] if student in group else self._empty(name) for name, group in parts.items()}
             pages.append(_Student(self, student, number, mine).page())
             self._step(f"page of {self.names[student]}")
         pages.sort(key=lambda page: (-page.need, page.name))
@@ -242,7 +254,10 @@ class _Reading:
         )
 
     def _empty(self, name: str) -> pd.DataFrame:
-        return self.frames["states" if name == "now" else name].iloc[:0]
+        return self._for_pages("states" if name == "now" else name).iloc[:0]
+
+    def _for_pages(self, name: str) -> pd.DataFrame:
+        return self.frames[name][_OF_TRIES] if name == "tries" else self.frames[name]
 
     def _period(self) -> str:
         days = self.played_at
@@ -318,8 +333,8 @@ class _Student:
             flexibility=self._flexibility(),
             next_step=step,
             need=self._need(habit),
-            fact_picture=fact_time_picture(self.mine["bands"], self.thresholds),
-            growth_picture=growth_picture(self.mine["weekly"], self.mine["growth"], self.reading.facts),
+            fact_picture=self.reading.fact_pictures.get(self.student, _no_picture)(),
+            growth_picture=self.reading.growth_pictures.get(self.student, _no_picture)(),
         )
 
     def _line(self, fact: str) -> FactLine:
@@ -525,7 +540,8 @@ class _Student:
 
     def _evidence(self, rows: pd.DataFrame) -> tuple[tuple[str, ...], ...]:
         """The last tries as (day and time, cards, what came of it, response time)."""
-        shown = rows.loc[rows["t_utc"].notna(), _SHOWN].tail(self.thresholds.report.evidence_rows)
+        known = np.flatnonzero(rows["t_utc"].notna())
+        shown = rows[_SHOWN].iloc[known[max(len(known) - self.thresholds.report.evidence_rows, 0) :]]
         when = local_times(shown["t_utc"], shown["tz"])
         return tuple(
             (
@@ -578,7 +594,7 @@ class _Student:
             f"{_change(row.low)} to {_change(row.high)}; {_timed(int(row.n))} in {row.weeks} weeks)."
             for row in cast("Iterable[Any]", claimed.itertuples())
         ]
-        rest = [str(row.fact) for row in rows.itertuples() if row.reading == "no clear change"]
+        rest = [str(fact) for fact in rows.loc[rows["reading"] == "no clear change", "fact"]]
         if rest:
             lines.append(f"No clear change yet at {_listed(rest)}.")
         return tuple(lines)
@@ -668,6 +684,10 @@ class _Student:
         weights = self.thresholds.report
         each = {"slow": weights.need_slow, "working it out": weights.need_working, "too few tries": weights.need_few}
         return sum(each.get(line.band, 0.0) for line in self.lines) + (weights.need_habit if habit else 0.0)
+
+
+def _no_picture() -> None:
+    return None
 
 
 def _by_student(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -11,11 +11,9 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 
-import matplotlib as mpl
-from fontTools.ttLib import TTFont
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from pyramid_lab.insight.plots import TIMED_TRIES
+from pyramid_lab.insight.pictures import TIMED_TRIES
 from pyramid_lab.insight.reading import Review, StudentPage
 
 Paper = Literal["a4", "us-letter"]
@@ -68,8 +66,7 @@ def report_pdf(review: Review, *, title: str = TITLE, paper: Paper = "a4") -> by
     """
     import typst
 
-    fonts = Path(mpl.get_data_path()) / "fonts" / "ttf"
-    found = typst.Fonts(include_system_fonts=False, include_embedded_fonts=False, font_paths=[str(fonts)])
+    found = typst.Fonts(include_system_fonts=False, include_embedded_fonts=False, font_paths=[str(_fonts())])
     with as_file(files("pyramid_lab.insight").joinpath("templates")) as templates:
         made = typst.Compiler(
             str(templates / "report.typ"),
@@ -172,8 +169,15 @@ def printable(text: str, instead: str) -> str:
     return kept or instead
 
 
+def _fonts() -> Path:
+    import matplotlib as mpl
+
+    return Path(mpl.get_data_path()) / "fonts" / "ttf"
+
+
 @cache
 def _letters() -> frozenset[int]:
-    path = Path(mpl.get_data_path()) / "fonts" / "ttf" / "DejaVuSans-Bold.ttf"
-    with TTFont(path, lazy=True) as font:
+    from fontTools.ttLib import TTFont
+
+    with TTFont(_fonts() / "DejaVuSans-Bold.ttf", lazy=True) as font:
         return frozenset(font.getBestCmap())

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import re
+from concurrent.futures import BrokenExecutor, Executor, Future
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from click.testing import CliRunner
 from pyramid_lab.cli import cli
 from pyramid_lab.insight import (
     Review,
+    StudentPage,
     Thresholds,
     classroom,
     random_student,
@@ -21,6 +23,7 @@ from pyramid_lab.insight import (
     report_pdf,
     review,
 )
+from pyramid_lab.insight.pictures import second_process
 from pyramid_lab.insight.report import printable
 from pyramid_lab.insight.simulate import practise
 from pyramid_lab.log.events import FIELDS
@@ -282,6 +285,45 @@ def test_pairs_to_ten_are_read_too() -> None:
     assert any(line.band != "too few tries" for line in page.facts)
 
 
+@pytest.fixture(scope="module")
+def alone(played: Played) -> tuple[pd.DataFrame, StudentPage]:
+    """The rows of one student, and the page with two pictures that is made of them here."""
+    rows = played[0][played[0]["student_id"] == "student-0"]
+    page = review(rows).students[0]
+    assert page.fact_picture is not None
+    assert page.growth_picture is not None
+    return rows, page
+
+
+def test_a_second_process_draws_the_same_pictures(alone: tuple[pd.DataFrame, StudentPage]) -> None:
+    rows, page = alone
+    with second_process() as beside:
+        assert beside is not None
+        assert review(rows, beside=beside).students[0] == page
+
+
+class Gone(Executor):
+    """A second process that was ended, before it is asked to draw or while it draws."""
+
+    def __init__(self, drawing: bool) -> None:
+        self.drawing = drawing
+
+    def submit(self, *_: Any, **__: Any) -> Future[Any]:
+        if not self.drawing:
+            raise BrokenExecutor
+        future: Future[Any] = Future()
+        future.set_exception(BrokenExecutor())
+        return future
+
+
+@pytest.mark.parametrize("drawing", [True, False])
+def test_without_the_second_process_the_pictures_are_drawn_all_the_same(
+    alone: tuple[pd.DataFrame, StudentPage], drawing: bool
+) -> None:
+    rows, page = alone
+    assert review(rows, beside=Gone(drawing)).students[0] == page
+
+
 # The command
 
 
@@ -322,6 +364,14 @@ def test_the_command_writes_html_and_pdf(log: Path, tmp_path: Path) -> None:
     assert "Bo has not played yet" in words_of(page)
     assert "Cleo has not played yet" in words_of(page)
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_of_a_long_log_the_command_writes_the_same(log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run("--store", log, "--out", tmp_path / "here.html")[0] == 0
+    monkeypatch.setattr("pyramid_lab.cli.insight._LONG", 0)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    assert run("--store", log, "--out", tmp_path / "beside.html")[0] == 0
+    assert (tmp_path / "beside.html").read_bytes() == (tmp_path / "here.html").read_bytes()
 
 
 def test_a_report_that_is_there_is_replaced_whole_or_not_at_all(
