@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from ipywidgets import Widget
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
 from pyramid_lab.board import Board
 from pyramid_lab.core import Deal, Outcome, rule_set
-from tests.browser.static_board import StaticBoard, save_picture
+from tests.browser.axe import COLOURS, assert_axe_finds_nothing
+from tests.browser.static_board import BarePage, StaticBoard, save_picture
 
 # Three rows: 4♠ / 6♥ 7♠ / K♣ J♠ 2♦; the stock's fourth card is 9♠.
 SMALL = rule_set("one-pass").replace(rows=3)
@@ -29,18 +29,51 @@ BUTTON_BOUNCE_MS = 400
 BLANK = """() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"""
 
 
-@pytest.fixture
-def make(page: Page) -> Iterator[Callable[..., StaticBoard]]:
-    page.set_default_timeout(15_000)
-    faults: list[str] = []
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    boards: list[StaticBoard] = []
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 
-    def make_board(*arguments: Any, **options: Any) -> StaticBoard:
-        boards.append(StaticBoard(page, *arguments, **options))
+
+@pytest.fixture(scope="module")
+def kept_pages(browser: Browser, browser_context_args: dict[str, Any]) -> Iterator[Callable[..., BarePage]]:
+    """kept_pages(**options): the page of a context of these options; it stays for the next test unless it is closed."""
+    pages: dict[str, BarePage] = {}
+
+    def get(**options: Any) -> BarePage:
+        kind = repr(sorted(options.items()))
+        if kind not in pages or pages[kind].page.is_closed():
+            pages[kind] = BarePage(browser.new_context(**{**browser_context_args, **options}))
+        return pages[kind]
+
+    yield get
+    for page in pages.values():
+        page.close()
+
+
+@pytest.fixture
+def make(request: pytest.FixtureRequest, kept_pages: Callable[..., BarePage]) -> Iterator[Callable[..., StaticBoard]]:
+    """make(*arguments, context={}, **options): a board on a page as good as new."""
+    faults: list[str] = []
+    boards: list[StaticBoard] = []
+    used: list[BarePage] = []
+
+    def note(error: Any) -> None:
+        faults.append(str(error))
+
+    def make_board(*arguments: Any, context: dict[str, Any] | None = None, **options: Any) -> StaticBoard:
+        bare = kept_pages(**(context or {}))
+        if bare not in used:
+            bare.page.on("pageerror", note)
+            used.append(bare)
+        boards.append(StaticBoard(bare, *arguments, **options))
         return boards[-1]
 
     yield make_board
+    report = getattr(request.node, "rep_call", None)  # pytest-playwright's
+    for bare in used:
+        if report is not None and report.passed:
+            bare.clear()
+            bare.page.remove_listener("pageerror", note)
+        else:
+            bare.close()  # whatever went wrong, the next test does not see it
     Widget.close_all()
     assert faults == []
     assert [fault for board in boards for fault in board.faults] == []
@@ -353,6 +386,7 @@ def test_a_page_that_is_busy_does_not_stretch_the_time(make: Callable[..., Stati
             " const end = performance.now() + 400; while (performance.now() < end); }, 0); }"
         )
     mouse("mouseReleased", other)
+    client.detach()
     board.wait_for_view(1)
     event = board.events[-1]
     assert event.event_type == "attempt"
@@ -423,7 +457,8 @@ def test_a_slip_is_taken_back_with_escape_or_the_button(make: Callable[..., Stat
         const wait = ms => new Promise(done => setTimeout(done, ms));
         press('9s'); press('8d');
         const slip = document.querySelector('button[data-action="slip"]');
-        while (slip.hidden) await wait(1);
+        for (const end = performance.now() + 10_000; slip.hidden; await wait(1))
+            if (performance.now() > end) throw new Error('no button for a slip');
         if (way === 'button') slip.click();
         else document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape', bubbles: true}));
     }"""
@@ -516,8 +551,7 @@ def test_asking_for_the_missing_number_chosen_and_typed(make: Callable[..., Stat
     board.card("8d").click()
     board.wait_for_view(3)
     assert [event.assistance for event in board.events[1:]] == ["ask_choose", "ask_choose", "none"]
-    board.board._set("ask", "type")
-    board.page.evaluate("view => window.push('view', view)", board.state("view"))
+    board.set(ask="type")
     board.page.keyboard.press("Escape")
     board.card("Qc").click()
     expect(board.page.locator(".pl-answer")).to_be_focused()
@@ -570,21 +604,18 @@ def test_motion_is_short_and_there_is_none_where_less_is_asked_for(make: Callabl
     assert board.page.evaluate("() => window.flights") == []
 
 
-def test_motion_takes_as_long_on_a_sharp_screen(browser: Browser) -> None:
-    durations = {}
-    for sharpness in (1, 3):
-        context = browser.new_context(viewport={"width": 700, "height": 700}, device_scale_factor=sharpness)
-        board = StaticBoard(context.new_page(), SMALL, DEAL)
+def test_motion_takes_as_long_on_a_sharp_screen(make: Callable[..., StaticBoard]) -> None:
+    durations = []
+    for context in ({}, {"device_scale_factor": 3, "viewport": {"width": 400, "height": 600}}):
+        board = make(SMALL, DEAL, context=context)
         board.page.evaluate(WATCH_FLIGHTS)
         board.card("Kc").click()
         board.wait_for_view(1)
         board.action("draw").click()
         board.wait_for_view(2)
-        durations[sharpness] = board.page.evaluate("() => window.flights")
-        context.close()
-    Widget.close_all()
-    assert durations[1] == durations[3]
-    assert len(durations[1]) >= 2
+        durations.append(board.page.evaluate("() => window.flights"))
+    assert durations[0] == durations[1]
+    assert len(durations[0]) >= 2
 
 
 def test_states_differ_by_shape_and_sign_and_not_by_colour_alone(make: Callable[..., StaticBoard]) -> None:
@@ -666,34 +697,24 @@ def test_live_words_are_said_once(make: Callable[..., StaticBoard]) -> None:
     assert board.page.evaluate("() => window.said") == ["jack of spades chosen", "J (11) + 2 is 13."]
 
 
-@pytest.fixture
-def phone(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
-    page = context.new_page()
-    page.set_default_timeout(15_000)
-    yield page
-    context.close()
-    Widget.close_all()
-
-
 @pytest.mark.parametrize("rules", ["classic", "one-pass", "three-pile"])
-def test_on_a_phone_everything_fits_and_can_be_hit(phone: Page, rules: str) -> None:
-    board = StaticBoard(phone, rules, 17, clock=True)
+def test_on_a_phone_everything_fits_and_can_be_hit(make: Callable[..., StaticBoard], rules: str) -> None:
+    board = make(rules, 17, context=PHONE, clock=True)
     board.action("draw").tap()
     board.wait_for_view(1)
-    assert phone.evaluate("() => document.documentElement.scrollWidth") <= 360
-    small = phone.evaluate(
+    assert board.page.evaluate("() => document.documentElement.scrollWidth") <= 360
+    small = board.page.evaluate(
         """() => [...document.querySelectorAll('.pl-item')].filter(item => item.offsetParent)
             .map(item => [item.dataset.card ?? item.dataset.action, item.getBoundingClientRect()])
             .filter(([, box]) => box.width < 43.5 || box.height < 43.5).map(([name]) => name)"""
     )
     assert small == []
-    actions = phone.evaluate("() => getComputedStyle(document.querySelector('.pl-board')).touchAction")
+    actions = board.page.evaluate("() => getComputedStyle(document.querySelector('.pl-board')).touchAction")
     assert actions == "manipulation"
 
 
-def test_a_game_by_touch(phone: Page) -> None:
-    board = StaticBoard(phone, SMALL, DEAL)
+def test_a_game_by_touch(make: Callable[..., StaticBoard]) -> None:
+    board = make(SMALL, DEAL, context=PHONE)
     board.card("Js").tap()
     board.card("2d").tap()
     board.wait_for_view(1)
@@ -770,60 +791,65 @@ def states(board: StaticBoard) -> Iterator[str]:
     yield "start"
     board.card("9s").click()
     yield "selected"
-    board.card("8d").click()
-    board.wait_for_view(1)
+    with board.next_view():
+        board.card("8d").click()
     yield "wrong"
-    board.action("hint").click()
-    board.wait_for_view(2)
+    with board.next_view():
+        board.action("hint").click()
     yield "hinted"
     board.action("settings").click()
     yield "settings"
     board.action("settings").click()
     board.page.wait_for_function("() => document.querySelector('.pl-settings').hidden")
-    board.action("finish").click()
-    board.wait_for_view(3)
+    with board.next_view():
+        board.action("finish").click()
     yield "end"
 
 
-@pytest.mark.parametrize(
-    "look",
-    [
-        {"theme": "light"},
-        {"theme": "dark"},
-        {"theme": "light", "contrast": "more", "four_colours": True},
-        {"theme": "dark", "contrast": "more"},
-        {"theme": "light", "guided": False, "values": True, "ask": "choose"},
-    ],
-    ids=["light", "dark", "more contrast", "dark, more contrast", "plain, values, ask"],
-)
-def test_axe_finds_nothing(make: Callable[..., StaticBoard], look: dict[str, Any]) -> None:
-    asking = look.pop("ask", "off")
-    board = make("table", 17, background="#111" if look["theme"] == "dark" else "white", ask="off", **look)
-    axe = Axe()
-    every = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-    # More contrast changes colours alone. What passes is not told: that takes as long again.
-    options = {"runOnly": ["color-contrast"] if "contrast" in look else every, "resultTypes": ["violations"]}
-    for state in states(board):
+# Nothing but colours differs from look to look.
+LOOKS: dict[str, dict[str, Any]] = {
+    "dark": {"theme": "dark"},
+    "more contrast": {"contrast": "more", "four_colours": True},
+    "dark, more contrast": {"theme": "dark", "contrast": "more"},
+    "plain, values": {"guided": False, "values": True},
+}
+
+
+def test_axe_finds_nothing(make: Callable[..., StaticBoard]) -> None:
+    usual = {"theme": "light", "contrast": "normal", "four_colours": False, "guided": True, "values": False}
+    board = make("table", 17, ask="off", **usual)
+
+    def marks() -> Any:
+        return board.page.eval_on_selector_all("[data-card]", "all => all.map(one => one.dataset.state)")
+
+    def examine(state: str) -> None:
         board.page.mouse.move(0, 0)
-        found = axe.run(board.page, context=".pl-board", options=options)
-        assert found.violations_count == 0, f"{state}: {found.generate_report()}"
-    if asking != "off":
+        marked = marks()
+        assert_axe_finds_nothing(board.page, ".pl-board", state)
+        for name, look in LOOKS.items():
+            board.set(**{**usual, **look})
+            assert marks() == marked
+            ground = "#111" if "dark" in name else "white"
+            board.page.evaluate("colour => { document.body.style.background = colour; }", ground)
+            assert_axe_finds_nothing(board.page, ".pl-board", f"{state}, {name}", rules=COLOURS)
+        board.set(**usual)
+
+    for state in states(board):
+        if state != "hinted":  # the hint still shows when the settings are open
+            examine(state)
+    with board.next_view():
         board.action("new").click()
-        board.wait_for_view(4)
-        board.board._set("ask", asking)
-        board.page.evaluate("view => window.push('view', view)", board.state("view"))
-        board.page.locator('[data-state="exposed"]:not([data-card^="K"])').first.click()
-        expect(board.page.locator(".pl-choice")).to_have_count(12)
-        found = axe.run(board.page, context=".pl-board", options=options)
-        assert found.violations_count == 0, found.generate_report()
+    board.set(ask="choose")
+    board.page.locator('[data-state="exposed"]:not([data-card^="K"])').first.click()
+    expect(board.page.locator(".pl-choice")).to_have_count(12)
+    examine("asked")
 
 
 def test_the_words_on_cards_have_enough_contrast_also_when_covered(make: Callable[..., StaticBoard]) -> None:
     """Large bold signs need 3 to 1 (WCAG 1.4.3); the dimmed face of a covered card is the weakest place."""
     board = make("table", 17)
     for theme in ("light", "dark"):
-        board.board._set("theme", theme)
-        board.page.evaluate("view => window.push('view', view)", board.state("view"))
+        board.set(theme=theme)
         ratios = board.page.evaluate(
             """() => [...document.querySelectorAll('.pl-card')].map(card => {
                 const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
@@ -887,8 +913,8 @@ def test_states_for_the_docs(make: Callable[..., StaticBoard], pictures: Path | 
         save_picture(board.page, f"state-{state}", pictures)
 
 
-def test_a_phone_for_the_docs(phone: Page, pictures: Path | None) -> None:
-    board = StaticBoard(phone, "classic", 17)
+def test_a_phone_for_the_docs(make: Callable[..., StaticBoard], pictures: Path | None) -> None:
+    board = make("classic", 17, context=PHONE)
     board.action("draw").tap()
     board.card("Qc").tap()
     expect(board.message).to_have_text("Q (12) + ? = 13")
@@ -901,10 +927,6 @@ def test_a_board_made_from_the_log_shows_where_it_stopped(make: Callable[..., St
     board.wait_for_view(1)
     events = list(board.events)
     resumed = Board.resume(events[-1].game_id, events)
-    context = board.page.context.browser
-    assert context is not None
-    other = context.new_page()
-    after = StaticBoard(other, board=resumed)
+    after = make(board=resumed)
     expect(after.message).to_have_text("Here is your game, where you left it.")
-    assert other.locator("[data-card]").count() == 5
-    other.close()
+    assert after.page.locator("[data-card]").count() == 5
