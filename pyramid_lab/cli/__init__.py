@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import importlib
 import io
 import sys
@@ -87,4 +89,6 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8")
+    # Nothing that is left at the end needs a last look; to go through all of pandas for it takes a second.
+    atexit.register(gc.freeze)
     cli(prog_name="pyramid-lab")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor
@@ -87,3 +89,4 @@ def second_process() -> Iterator[Executor | None]:
 
 def _load() -> None:
     import_module("pyramid_lab.insight.plots")
+    atexit.register(gc.freeze)  # as for every command: see pyramid_lab.cli.main
