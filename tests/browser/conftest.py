@@ -83,81 +83,45 @@ def pictures() -> Path | None:
 
 
 @pytest.fixture(scope="session")
-def _servers(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[Callable[[str], Any]]:
+def lab(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[Any]:
+    """JupyterLab, shared by the whole run: give each notebook and store a name of its own."""
     # `browser` comes first, so that no server starts where no browser is.
     from tests.browser.servers import Server
 
-    running: dict[str, Server] = {}
-
-    def get(kind: Any) -> Server:
-        if kind not in running:
-            running[kind] = Server(kind, tmp_path_factory.mktemp(f"home-{kind}"))
-        return running[kind]
-
-    yield get
-    for server in running.values():
-        server.stop()
+    server = Server(tmp_path_factory.mktemp("home"))
+    yield server
+    server.stop()
 
 
 @pytest.fixture(scope="session")
-def opened(
-    _servers: Callable[[str], Any], browser: Any, browser_context_args: dict[str, Any]
-) -> Iterator[Callable[[str, str], Any]]:
-    """opened(kind, name): a notebook of that server, each in place of the one before it in one page, since loading
-    JupyterLab takes longer than most tests."""
+def voila(lab: Any) -> Any:
+    """The same server: a notebook opens as a page of Voila."""
+    return lab.showing("voila")
+
+
+@pytest.fixture(scope="session")
+def opened(lab: Any, browser: Any, browser_context_args: dict[str, Any]) -> Iterator[Callable[[Any, str], Any]]:
+    """opened(kind, name): a notebook in JupyterLab ("lab") or as a page of Voila ("voila"), each in place of the one
+    before it in one tab, since loading JupyterLab takes longer than most tests. Nothing moves on these pages: motion
+    is the subject of the board's own tests."""
     from tests.browser.servers import NotebookPage, no_request_leaves
 
     pages: dict[str, NotebookPage] = {}
     strangers: list[list[str]] = []
-    context = browser.new_context(**browser_context_args)
+    context = browser.new_context(**browser_context_args, reduced_motion="reduce")
 
-    def open_notebook(kind: str, name: str) -> NotebookPage:
-        notebook = pages.pop(kind, None)
-        if notebook is not None and not notebook.page.is_closed() and not notebook.page.locator(".jp-Dialog").count():
-            notebook.switch(name)
-        else:
-            if notebook is not None:
-                notebook.page.close()
+    def open_notebook(kind: Any, name: str) -> NotebookPage:
+        notebook = pages.get(kind)
+        if notebook is None or notebook.page.is_closed():
             page = context.new_page()
-            strangers.append(no_request_leaves(page))
-            notebook = _servers(kind).open(page, name)
-        pages[kind] = notebook
-        return notebook
+            if kind != "voila":  # its own stock template names style sheets elsewhere
+                strangers.append(no_request_leaves(page))
+            pages[kind] = lab.showing(kind).open(page, name)
+        else:
+            notebook.page.bring_to_front()  # a tab behind another draws nothing and takes no times
+            notebook.switch(name)
+        return pages[kind]
 
     yield open_notebook
     context.close()
     assert not any(strangers), strangers
-
-
-@pytest.fixture
-def lab(_servers: Callable[[str], Any]) -> Any:
-    """JupyterLab, shared by the whole run: give each notebook and store a name of its own."""
-    return _servers("lab")
-
-
-@pytest.fixture
-def notebook7(_servers: Callable[[str], Any]) -> Any:
-    """Notebook 7, shared by the whole run."""
-    return _servers("notebook")
-
-
-@pytest.fixture
-def voila(_servers: Callable[[str], Any]) -> Any:
-    """Voila, shared by the whole run."""
-    return _servers("voila")
-
-
-@pytest.fixture
-def new_server(tmp_path: Path, browser: Any) -> Iterator[Callable[..., Any]]:
-    """new_server(kind, options=()): a server for this test alone, with an empty home and an empty log."""
-    from tests.browser.servers import Server
-
-    started: list[Server] = []
-
-    def start(kind: Any, **more: Any) -> Server:
-        started.append(Server(kind, tmp_path / f"home-{len(started)}", **more))
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.stop()

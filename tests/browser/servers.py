@@ -1,10 +1,11 @@
-"""Real JupyterLab, Notebook 7 and Voila servers for the browser tests, and a notebook page to drive.
+"""A real server of JupyterLab, Notebook 7 and Voila for the browser tests, and a notebook page to drive.
 
-Every server gets a home of its own: nobody's settings, kernels, documents or log are read or written.
+The server gets a home of its own: nobody's settings, kernels, documents or log are read or written.
 """
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import secrets
@@ -21,8 +22,8 @@ from typing import Any, Literal
 import nbformat
 from playwright.sync_api import Page, expect
 
-# "command" is JupyterLab as `pyramid-lab` itself opens it.
-Kind = Literal["lab", "notebook", "voila", "command"]
+Kind = Literal["lab", "notebook", "voila"]
+ADDRESS = {"lab": "/lab/tree/{}?reset", "notebook": "/notebooks/{}?", "voila": "/voila/render/{}?"}
 
 START_SECONDS = 90
 PAGE_MS = 60_000
@@ -30,19 +31,26 @@ KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language":
 
 
 class Server:
-    """One running server: its address, its folder of notebooks and its own home folder."""
+    """JupyterLab as `pyramid-lab` opens it: its address, its folder of notebooks and its own home folder. The same
+    server has the pages of Notebook 7 and Voila, which are installed beside it; `kind` says which a notebook opens in.
+    """
 
-    def __init__(self, kind: Kind, home: Path, *, options: Sequence[str] = ()) -> None:
-        self.kind = kind
+    def __init__(self, home: Path) -> None:
+        self.kind: Kind = "lab"
         self.home = home
         self.root = home / "notebooks"
         self.root.mkdir(parents=True, exist_ok=True)
         self.port = _free_port()
         self.token = secrets.token_hex(16)
-        self.log = home / f"{kind}.log"
-        self.options = tuple(options)
+        self.log = home / "server.log"
         self._process: subprocess.Popen[bytes] | None = None
         self.start()
+
+    def showing(self, kind: Kind) -> Server:
+        """The same server, whose notebooks open in another kind of page."""
+        other = copy.copy(self)
+        other.kind = kind
+        return other
 
     @property
     def url(self) -> str:
@@ -54,13 +62,8 @@ class Server:
         source = str(Path(__file__).parents[2])  # the package under test, whatever folder a program runs in
         return {**os.environ, **home_environment(self.home), "PYTHONPATH": source}
 
-    @property
-    def pid(self) -> int:
-        assert self._process is not None
-        return self._process.pid
-
     def start(self) -> None:
-        """Start (again, on the same port) and wait until it answers."""
+        """Start and wait until it answers."""
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 self._command(),
@@ -78,9 +81,9 @@ class Server:
                 code = self._process.wait(0.1)
             except subprocess.TimeoutExpired:
                 continue
-            raise RuntimeError(f"the {self.kind} server ended with {code}:\n{self._log_end()}")
+            raise RuntimeError(f"the server ended with {code}:\n{self._log_end()}")
         self.stop()
-        raise RuntimeError(f"the {self.kind} server gave no answer in {START_SECONDS} s:\n{self._log_end()}")
+        raise RuntimeError(f"the server gave no answer in {START_SECONDS} s:\n{self._log_end()}")
 
     def stop(self) -> None:
         """End the server and its kernels."""
@@ -118,47 +121,17 @@ class Server:
         return notebook
 
     def _command(self) -> list[str]:
-        if self.kind == "command":
-            settings = {"LabApp": {"expose_app_in_browser": True}, "IdentityProvider": {"token": self.token}}
-            config = self.home / "jupyter-config"
-            config.mkdir(exist_ok=True)
-            for app in ("jupyter_server", "jupyter_lab"):
-                (config / f"{app}_config.json").write_text(json.dumps(settings), encoding="utf-8")
-            start = [sys.executable, "-m", "pyramid_lab", "--no-browser", "--port", str(self.port)]
-            return [*start, "--folder", str(self.root), *self.options]
-        if self.kind == "voila":
-            return [
-                sys.executable,
-                "-m",
-                "voila",
-                str(self.root),
-                f"--port={self.port}",
-                "--no-browser",
-                f"--Voila.token={self.token}",
-                *self.options,
-            ]
-        module, app = {"lab": ("jupyterlab", "LabApp"), "notebook": ("notebook", "JupyterNotebookApp")}[self.kind]
-        return [
-            sys.executable,
-            "-m",
-            module,
-            "--ServerApp.ip=127.0.0.1",
-            f"--ServerApp.port={self.port}",
-            "--ServerApp.port_retries=0",
-            "--ServerApp.open_browser=False",
-            "--ServerApp.allow_root=True",
-            f"--ServerApp.root_dir={self.root}",
-            f"--IdentityProvider.token={self.token}",
-            f"--{app}.expose_app_in_browser=True",
-            "--LabApp.news_url=None",
-            "--LabApp.extension_manager=readonly",
-            "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate",
-            *self.options,
-        ]
+        app = {"expose_app_in_browser": True}
+        settings = {"LabApp": app, "JupyterNotebookApp": app, "IdentityProvider": {"token": self.token}}
+        config = self.home / "jupyter-config"
+        config.mkdir(exist_ok=True)
+        for name in ("jupyter_server", "jupyter_lab", "jupyter_notebook"):
+            (config / f"{name}_config.json").write_text(json.dumps(settings), encoding="utf-8")
+        start = [sys.executable, "-m", "pyramid_lab", "--no-browser", "--port", str(self.port)]
+        return [*start, "--folder", str(self.root)]
 
     def _answers(self) -> bool:
-        address = self.url if self.kind == "voila" else f"{self.url}/api/status"
-        request = urllib.request.Request(f"{address}?token={self.token}")
+        request = urllib.request.Request(f"{self.url}/api/status?token={self.token}")
         try:
             with urllib.request.urlopen(request, timeout=5) as answer:
                 return bool(answer.status == 200)
@@ -180,10 +153,7 @@ class NotebookPage:
 
     @property
     def address(self) -> str:
-        kind = self.server.kind
-        path = {"notebook": "/notebooks/", "voila": "/voila/render/"}.get(kind, "/lab/tree/")
-        fresh = "&reset" if kind in ("lab", "command") else ""
-        return f"{self.server.url}{path}{self.name}?token={self.server.token}{fresh}"
+        return f"{self.server.url}{ADDRESS[self.server.kind].format(self.name)}&token={self.server.token}"
 
     def load(self) -> None:
         """Go to the notebook (also: reload it) and wait until its kernel can take work."""
@@ -192,8 +162,15 @@ class NotebookPage:
             self.wait_for_kernel()
 
     def switch(self, name: str) -> None:
-        """Close the notebook and its kernel, and open another in the same page: loading JupyterLab takes long."""
+        """Open another notebook in place of this one and its kernel; JupyterLab itself is not loaded again."""
         self.name = name
+        if self.server.kind == "voila":
+            self.load()
+            return
+        # A question that a test left open, such as one about its killed kernel, lets nothing else be done.
+        answers = self.page.locator(".jp-Dialog .jp-mod-accept")
+        while answers.count():
+            answers.last.click()
         self.page.evaluate(
             """async name => {
                 const {commands, shell} = window.jupyterapp;

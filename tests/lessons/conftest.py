@@ -18,33 +18,32 @@ from tests.browser.servers import home_environment
 LESSONS = sorted((Path(__file__).parents[2] / "lessons").glob("*.ipynb"))
 
 CELL_SECONDS = 300
+MODULES = "import sys\nprint(*sys.modules)"
 
 
-async def _run(path: Path, home: Path, turn: asyncio.Semaphore) -> NotebookNode:
-    notebook = nbformat.read(path, as_version=4)
-    notebook.cells.append(nbformat.v4.new_code_cell("import sys\nprint(*sys.modules)"))
+@pytest.fixture(scope="session")
+def executed(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, NotebookNode]:
+    """The lessons with their outputs, by name; a cell more prints the modules that were loaded until then.
+
+    One kernel runs them in turn, each with no name left of the one before it and with an empty log: to start twelve
+    takes longer than the lessons. In a kernel of its own each is seen in a real page (tests/browser).
+    """
+    home = tmp_path_factory.mktemp("lessons")
+    lessons = {path.stem: nbformat.read(path, as_version=4) for path in LESSONS}
+    every = nbformat.v4.new_notebook()
+    for name, lesson in lessons.items():
+        lesson.cells.append(nbformat.v4.new_code_cell(MODULES))
+        clean = f"%reset -f\nimport os; os.environ['PYRAMID_LAB_STORE'] = {str(home / name / 'log.sqlite3')!r}; del os"
+        every.cells += [nbformat.v4.new_code_cell(clean), *lesson.cells]
     client = NotebookClient(
-        notebook,
+        every,
         timeout=CELL_SECONDS,
         kernel_name="python3",
         allow_errors=True,
         resources={"metadata": {"path": str(home)}},
     )
-    async with turn:
-        await client.async_execute(env={**os.environ, **home_environment(home)})
-    return notebook
-
-
-@pytest.fixture(scope="session")
-def executed(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, NotebookNode]:
-    """The lessons with their outputs, by name; a cell more prints the modules that were loaded. Each ran in a kernel
-    and a home of its own, with an empty log."""
-
-    async def everything() -> list[NotebookNode]:
-        turn = asyncio.Semaphore(os.cpu_count() or 1)
-        return await asyncio.gather(*(_run(path, tmp_path_factory.mktemp(path.stem), turn) for path in LESSONS))
-
     # In a thread: a browser's tests leave an event loop running in this one.
     with ThreadPoolExecutor(1) as thread:
-        notebooks = thread.submit(asyncio.run, everything()).result()
-    return dict(zip((path.stem for path in LESSONS), notebooks, strict=True))
+        run = client.async_execute(env={**os.environ, **home_environment(home)})
+        thread.submit(asyncio.run, run).result()
+    return lessons
