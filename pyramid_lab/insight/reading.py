@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,8 @@ from pyramid_lab.insight.thresholds import Thresholds
 from pyramid_lab.insight.tries import LEFT_OUT
 from pyramid_lab.log.events import facts_to
 
+_Row = Mapping[Hashable, Any]
+
 Progress = Callable[[int, int, str], None]
 """Told after each step: steps done, steps in all, what was done."""
 
@@ -33,10 +35,9 @@ SIGNS: Final = {"fast": "●", "working it out": "◐", "slow": "○", "too few 
 
 _BAND_WORDS: Final = {"slow": "slow", "working it out": "being worked out", "fast": "fast"}
 _HABITS: Final = ("face_as_ten", "ace_as_eleven", "king_paired", "make_ten")
-# The frames that a student's page is made from.
+# The frames that a student's page is made from, beside the tries; a student has a few rows in each.
 _PAGE: Final = (
-    "tries", "bands", "counting", "weekly", "growth", "errors", "wrong_pairs", "rate", "breadth", "missed", "choices",
-    "order", "planning",
+    "bands", "counting", "growth", "errors", "wrong_pairs", "rate", "breadth", "missed", "choices", "order", "planning",
 )  # fmt: skip
 
 # What is shown of a try, and what else a page asks of the tries.
@@ -231,12 +232,14 @@ class _Reading:
         return found
 
     def review(self) -> Review:
-        parts = {name: _by_student(self._for_pages(name)) for name in _PAGE}
-        parts["now"] = _by_student(states_now(self.frames["states"]))
+        tables = {name: _rows_by_student(self.frames[name]) for name in _PAGE}
+        tables["now"] = _rows_by_student(states_now(self.frames["states"]))
+        every = self.frames["tries"][_OF_TRIES]
+        tries = _by_student(every)
         pages = []
         for number, student in enumerate(self.students, start=1):
-            mine = {name: group[student] if student in group else self._empty(name) for name, group in parts.items()}
-            pages.append(_Student(self, student, number, mine).page())
+            mine = {name: rows.get(student, []) for name, rows in tables.items()}
+            pages.append(_Student(self, student, number, tries.get(student, every.iloc[:0]), mine).page())
             self._step(f"page of {self.names[student]}")
         pages.sort(key=lambda page: (-page.need, page.name))
         return Review(
@@ -252,12 +255,6 @@ class _Reading:
             thresholds=self.thresholds,
             frames=self.frames,
         )
-
-    def _empty(self, name: str) -> pd.DataFrame:
-        return self._for_pages("states" if name == "now" else name).iloc[:0]
-
-    def _for_pages(self, name: str) -> pd.DataFrame:
-        return self.frames[name][_OF_TRIES] if name == "tries" else self.frames[name]
 
     def _period(self) -> str:
         days = self.played_at
@@ -303,15 +300,14 @@ class _Reading:
 class _Student:
     """The page of one student, from his or her rows of every frame."""
 
-    def __init__(self, reading: _Reading, student: str, number: int, mine: Mapping[str, pd.DataFrame]) -> None:
-        self.reading, self.student, self.mine, self.number = reading, student, mine, number
+    def __init__(
+        self, reading: _Reading, student: str, number: int, tries: pd.DataFrame, mine: Mapping[str, list[_Row]]
+    ) -> None:
+        self.reading, self.student, self.tries, self.mine, self.number = reading, student, tries, mine, number
         self.thresholds = reading.thresholds
-        self.table = {str(row["fact"]): row for row in mine["bands"].to_dict("records")}
-        now = mine["now"]
+        self.table = {str(row["fact"]): row for row in mine["bands"]}
         self.p_fast: dict[str, float] = {
-            str(fact): float(value)
-            for fact, value in zip(now["fact"].tolist(), now["p_fast"].tolist(), strict=True)
-            if pd.notna(value)
+            str(row["fact"]): float(row["p_fast"]) for row in mine["now"] if pd.notna(row["p_fast"])
         }
         self.lines = tuple(self._line(fact) for fact in reading.facts)
 
@@ -358,7 +354,7 @@ class _Student:
             right = f"{int(row['n_right'])} of {int(row['n_accuracy'])} right"
         return FactLine(fact, band, SIGNS[band], _css(band), n, time, interval, right, self._note(fact, row, band, n))
 
-    def _note(self, fact: str, row: Mapping[Hashable, Any], band: str, n: int) -> str:
+    def _note(self, fact: str, row: _Row, band: str, n: int) -> str:
         settings = self.thresholds.bands
         if band == "too few tries":
             if n < settings.min_tries:
@@ -386,9 +382,10 @@ class _Student:
 
     def _played(self) -> str:
         rate_rows = self.mine["rate"]
-        if rate_rows.empty:
+        if not rate_rows:
             return f"Has not played {self.reading.when}."
-        games, minutes = int(rate_rows["games"].sum()), float(rate_rows["active_min"].sum())
+        games = int(sum(row["games"] for row in rate_rows))
+        minutes = float(np.sum([row["active_min"] for row in rate_rows]))
         last = self.reading.last_played.get(self.student)
         when = "" if last is None else f", last on {_day(last)}"
         return (
@@ -396,15 +393,14 @@ class _Student:
         )
 
     def _pace(self) -> str:
-        rates = self.mine["rate"].dropna(subset=["per_min"])
-        rates = rates[rates["active_min"] >= 1]
+        rates = [row["per_min"] for row in self.mine["rate"] if pd.notna(row["per_min"]) and row["active_min"] >= 1]
         if len(rates) < 2:
             return ""
-        first, last = float(rates["per_min"].iloc[0]), float(rates["per_min"].iloc[-1])
+        first, last = rates[0], rates[-1]
         return f" Right discards a minute: {first:.1f} in the first sitting, {last:.1f} in the last."
 
     def _left_out(self) -> str:
-        tries = self.mine["tries"]
+        tries = self.tries
         if tries.empty:
             return ""
         counts = tries["left_out"].value_counts()
@@ -417,15 +413,15 @@ class _Student:
 
     def _counting(self) -> str:
         rows = self.mine["counting"]
-        if rows.empty or rows["reading"].iloc[0] == "too few tries":
+        if not rows or rows[0]["reading"] == "too few tries":
             need, at = self.thresholds.bands.min_tries, self.thresholds.counting.min_facts
-            so_far = 0 if rows.empty else int(rows["n_facts"].iloc[0])
+            so_far = int(rows[0]["n_facts"]) if rows else 0
             have = _count(so_far, "pair has", "pairs have") if so_far else "no pair has"
             return (
                 f"Too few tries to see whether sums are counted: that takes {need} timed tries at each of {at} pairs; "
                 f"so far {have} them."
             )
-        row = rows.iloc[0]
+        row = rows[0]
         facts = self.reading.facts
         numbers = (
             f"{row['slope_s']:+.2f} s each step from {facts[0]} to {facts[-1]}, likely {row['low_s']:+.2f} to "
@@ -440,12 +436,12 @@ class _Student:
 
     def _wrong_pair(self) -> str:
         pairs = self.mine["wrong_pairs"]
-        wrong = int(pairs["n"].sum()) if len(pairs) else 0
-        n = int(self.mine["tries"]["right"].notna().sum())
+        wrong = int(sum(row["n"] for row in pairs))
+        n = int(self.tries["right"].notna().sum())
         if not wrong:
             return f"No wrong sum in {_tries(n)}." if n else "No tries yet."
         sums = f"{_count(wrong, 'wrong sum')} in {_tries(n)}"
-        row = pairs.iloc[0]
+        row = pairs[0]
         if int(row["n"]) == 1:
             few = wrong < self.thresholds.report.habit_times
             return f"{sums}{': too few to see a habit' if few else ', none twice: no sign of a habit'}."
@@ -456,29 +452,25 @@ class _Student:
     def _habit(self) -> tuple[str, str, pd.DataFrame] | None:
         """A wrong sum that comes back: error class, words, and its tries; ``None`` if there is none."""
         times = self.thresholds.report.habit_times
-        tries = self.mine["tries"]
+        tries = self.tries
         wrong = tries[(tries["outcome"] == "incorrect") & (tries["error_class"] != "misclick")]
         for name in _HABITS:
             rows = wrong[wrong["error_class"] == name]
             # Old habits that are gone are no habits: one of the last wrong sums must still be of this kind.
             often = len(rows) >= times and len(rows) >= self.thresholds.report.habit_share * len(wrong)
             if often and name in set(wrong["error_class"].tail(2 * times)):
-                reason = self.mine["errors"].set_index("error_class")["reason"].to_dict()[name]
+                reason = next(row["reason"] for row in self.mine["errors"] if row["error_class"] == name)
                 return name, f"{len(rows)} of {len(wrong)} wrong sums look alike: probably {reason}", rows
         pairs = self.mine["wrong_pairs"]
-        if (
-            len(pairs)
-            and int(pairs["n"].iloc[0]) >= times
-            and int(pairs["n"].iloc[0]) >= self.thresholds.report.habit_share * len(wrong)
-        ):
-            row = pairs.iloc[0]
+        if pairs and int(pairs[0]["n"]) >= max(times, self.thresholds.report.habit_share * len(wrong)):
+            row = pairs[0]
             same = wrong[pair_names(wrong) == row["pair"]]
             return str(row["error_class"]), f"{row['pair']} was tried {int(row['n'])} times", same
         return None
 
     def _next_step(self, habit: tuple[str, str, pd.DataFrame] | None) -> NextStep:
         texts = advice()
-        tries = self.mine["tries"]
+        tries = self.tries
         if habit is not None:
             name, words, rows = habit
             do = texts["errors"].get(name if self.reading.target == 13 else "other", texts["errors"]["other"])
@@ -495,8 +487,8 @@ class _Student:
         if few:
             return self._more_games(few)
         missed = self.mine["missed"]
-        if len(missed) and float(missed["low"].iloc[0]) >= self.thresholds.report.missed_share:
-            row = missed.iloc[0]
+        if missed and float(missed[0]["low"]) >= self.thresholds.report.missed_share:
+            row = missed[0]
             return NextStep(
                 texts["steps"]["missed"],
                 f"A card was turned {int(row['missed'])} times in {int(row['chances'])} positions with a discard.",
@@ -513,9 +505,9 @@ class _Student:
             for fact in few
         ]  # fmt: skip
         games = max([1, *missing])
-        timed = int(self.mine["tries"]["speed_s"].notna().sum())
-        alone = self.mine["tries"]["fact"] == facts_to(self.reading.target)[-1]
-        kings = int((self.mine["tries"]["speed_s"].notna() & alone).sum())
+        timed = int(self.tries["speed_s"].notna().sum())
+        alone = self.tries["fact"] == facts_to(self.reading.target)[-1]
+        kings = int((self.tries["speed_s"].notna() & alone).sum())
         need = settings.fact_time
         why = f"Too few tries at {_listed(few)}" if len(few) < len(self.lines) else "Too few tries so far"
         if timed < need.min_discards or kings < need.min_kings:
@@ -582,19 +574,20 @@ class _Student:
 
     def _growth(self) -> tuple[str, ...]:
         rows = self.mine["growth"]
-        claimed = rows[rows["reading"].isin(("quicker", "slower"))]
-        if rows.empty or rows["reading"].eq("too few weeks").all():
-            so_far = 0 if rows.empty else int(rows["weeks"].max())
+        if all(row["reading"] == "too few weeks" for row in rows):
+            so_far = max((int(row["weeks"]) for row in rows), default=0)
             return (
                 f"Growth can be told after {self.thresholds.growth.min_weeks} weeks with tries at a pair; so far there "
                 f"{'is' if so_far == 1 else 'are'} {so_far or 'none'}.",
             )
         lines = [
-            f"{row.fact} {self._one_sided()} becomes {row.reading}: {_change(row.change)} time each week (likely "
-            f"{_change(row.low)} to {_change(row.high)}; {_timed(int(row.n))} in {row.weeks} weeks)."
-            for row in cast("Iterable[Any]", claimed.itertuples())
+            f"{row['fact']} {self._one_sided()} becomes {row['reading']}: {_change(row['change'])} time each week "
+            f"(likely {_change(row['low'])} to {_change(row['high'])}; {_timed(int(row['n']))} in {row['weeks']} "
+            "weeks)."
+            for row in rows
+            if row["reading"] in ("quicker", "slower")
         ]
-        rest = [str(fact) for fact in rows.loc[rows["reading"] == "no clear change", "fact"]]
+        rest = [str(row["fact"]) for row in rows if row["reading"] == "no clear change"]
         if rest:
             lines.append(f"No clear change yet at {_listed(rest)}.")
         return tuple(lines)
@@ -607,12 +600,14 @@ class _Student:
         )
 
     def _breadth(self) -> str:
-        rows = self.mine["breadth"]
-        rows = rows[(rows["fact"].isin(self.reading.facts)) & (rows["offered"] >= self.thresholds.bands.min_tries)]
-        if rows.empty:
+        least_offered = self.thresholds.bands.min_tries
+        rows = [
+            row for row in self.mine["breadth"] if row["fact"] in self.reading.facts and row["offered"] >= least_offered
+        ]
+        if not rows:
             return "Too few positions to say anything about choices."
-        ordered = rows.sort_values("share", kind="stable")
-        least, most = ordered.iloc[0], ordered.iloc[-1]
+        ordered = sorted(rows, key=lambda row: float(row["share"]))
+        least, most = ordered[0], ordered[-1]
         if least["high"] < most["low"]:
             return (
                 # Not surer: these two are the ends of six.
@@ -620,7 +615,8 @@ class _Student:
                 f"{int(least['offered'])} times) than {most['fact']} ({_percent(most['share'])} of "
                 f"{int(most['offered'])})."
             )
-        return f"No pair is clearly passed over more than another (one was there {int(rows['offered'].sum())} times)."
+        offered = sum(int(row["offered"]) for row in rows)
+        return f"No pair is clearly passed over more than another (one was there {offered} times)."
 
     def _one_sided(self) -> str:
         """How sure a claim is that rests on an interval which leaves out the contrary."""
@@ -628,9 +624,9 @@ class _Student:
 
     def _missed(self) -> str:
         rows = self.mine["missed"]
-        if rows.empty or int(rows["chances"].iloc[0]) < self.thresholds.bands.min_tries:
+        if not rows or int(rows[0]["chances"]) < self.thresholds.bands.min_tries:
             return ""
-        row = rows.iloc[0]
+        row = rows[0]
         line = (
             f"Turned a card {_times(int(row['missed']))} although a pair or a King could go, in {int(row['chances'])} "
             f"such positions (likely {_percent(row['low'])} to {_percent(row['high'])} of the time)"
@@ -644,9 +640,9 @@ class _Student:
 
     def _adaptive(self) -> str:
         rows = self.mine["choices"]
-        if rows.empty or int(rows["n"].iloc[0]) < self.thresholds.bands.min_tries:
+        if not rows or int(rows[0]["n"]) < self.thresholds.bands.min_tries:
             return ""
-        row = rows.iloc[0]
+        row = rows[0]
         word = _capital(self._one_sided())
         numbers = f"{_percent(row['observed'])} of {int(row['n'])} choices; by chance {_percent(row['chance'])}"
         if row["low"] > 0:
@@ -657,9 +653,9 @@ class _Student:
 
     def _planning(self) -> str:
         rows = self.mine["planning"]
-        if rows.empty or not int(rows["judged"].iloc[0]):
+        if not rows or not int(rows[0]["judged"]):
             return ""
-        row = rows.iloc[0]
+        row = rows[0]
         at_stake = int(row["kept"]) + int(row["lost"])
         if not at_stake:
             return ""
@@ -668,9 +664,9 @@ class _Student:
 
     def _order(self) -> str:
         rows = self.mine["order"]
-        if rows.empty or int(rows["n"].iloc[0]) < self.thresholds.bands.min_tries:
+        if not rows or int(rows[0]["n"]) < self.thresholds.bands.min_tries:
             return ""
-        row = rows.iloc[0]
+        row = rows[0]
         if row["low"] > 0.5 or row["high"] < 0.5:
             which = "smaller" if row["low"] > 0.5 else "larger"
             share = row["smaller_first"] if which == "smaller" else 1 - row["smaller_first"]
@@ -690,6 +686,13 @@ def _no_picture() -> None:
     return None
 
 
+def _rows_by_student(frame: pd.DataFrame) -> dict[str, list[_Row]]:
+    found: dict[str, list[_Row]] = {}
+    for row in frame.to_dict("records"):
+        found.setdefault(str(row["student_id"]), []).append(row)
+    return found
+
+
 def _by_student(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The rows of each student; in every frame they stand together, so that none is copied."""
     return {
@@ -705,7 +708,7 @@ def _told_apart(students: list[str], names: Mapping[str, str]) -> dict[str, str]
     return {student: name if often[name] == 1 else f"{name} ({student})" for student, name in shown.items()}
 
 
-def _cards(row: Mapping[Hashable, Any]) -> str:
+def _cards(row: _Row) -> str:
     cards = [str(row[name]) for name in ("first_card", "second_card") if isinstance(row[name], str)]
     if cards:
         return " + ".join(card.replace("T", "10").translate(_SUITS) for card in cards)
@@ -715,7 +718,7 @@ def _cards(row: Mapping[Hashable, Any]) -> str:
 _SUITS: Final = str.maketrans({"c": "♣", "d": "♦", "h": "♥", "s": "♠"})
 
 
-def _came_of(row: Mapping[Hashable, Any]) -> str:
+def _came_of(row: _Row) -> str:
     if row["outcome"] == "correct":
         return "right"
     if row["outcome"] == "blocked":
