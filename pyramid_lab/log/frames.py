@@ -118,8 +118,8 @@ def events(
     """One row per event, all fields by default; arguments, dtypes and errors as :func:`attempts`.
 
     Args:
-        compact: of a long log in less than half the memory: ids of students, sessions and games are categories too, numbers
-            float with NaN, and the deal stands in the first row of its game alone.
+        compact: a long log in less than half the memory: ids of students, sessions and games are categories too,
+            numbers float with NaN, and the deal stands in the first row of its game alone.
     """
     choice = choose(student, class_name, since, until, lesson, tz, types)
     wanted = _columns(columns, FIELDS)
