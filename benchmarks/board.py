@@ -1,4 +1,4 @@
-"""How fast the board answers, in a real JupyterLab with headless Chromium.
+"""How fast the board answers, in headless Chromium: on a page of Voila, as children play, and in a real JupyterLab.
 
 Run from the checkout's root: ``python -m benchmarks.board``. Prints milliseconds from a click until the frame with
 the answer is painted, and each as a ratio to a plain ipywidgets button that changes its label, measured in the same
@@ -72,29 +72,42 @@ def line(name: str, times: list[float], reference: list[float]) -> str:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        server = Server("lab", Path(folder))
+        server = Server(Path(folder))
         try:
-            log = server.root / "bench.sqlite3"
-            server.write("bench.ipynb", [CELLS[0].format(log=log), CELLS[1]])
             browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM_OPTIONS)
-            page = browser.new_page(viewport={"width": 1280, "height": 900})
-            notebook = server.open(page, "bench.ipynb")
-            notebook.run_cell(1)
-            page.wait_for_selector(".jupyter-button")
-            start = time.perf_counter()
-            notebook.run_cell(0, wait=False)
-            page.wait_for_selector(".pl-board [data-card]")
-            first = time.perf_counter() - start
-            plain = measure(page, ".jupyter-button", ".jupyter-button", None)
-            moves = board_moves(page)
-            choices = measure(page, '[data-card="9s"]', '[data-card="9s"]', "data-state")
+            for kind in ("voila", "lab"):
+                page = browser.new_page(viewport={"width": 1280, "height": 900})
+                print("\nJupyterLab" if kind == "lab" else "Voila")
+                show(server.showing(kind), page)
+                page.close()
             browser.close()
         finally:
             server.stop()
+
+
+def show(server: Server, page: Page) -> None:
+    log, name = server.root / f"{server.kind}.sqlite3", f"{server.kind}.ipynb"
+    server.write(name, [CELLS[0].format(log=log), CELLS[1]])
+    notebook = server.open(page, name)
+    first = None
+    if server.kind != "voila":
+        notebook.run_cell(1)
+        page.wait_for_selector(".jupyter-button")
+        start = time.perf_counter()
+        notebook.run_cell(0, wait=False)
+        page.wait_for_selector(".pl-board [data-card]")
+        first = time.perf_counter() - start
+    page.wait_for_selector(".pl-board [data-card]")
+    page.wait_for_selector(".jupyter-button")
+    page.evaluate("() => new Promise(done => requestIdleCallback(done))")
+    plain = measure(page, ".jupyter-button", ".jupyter-button", None)
+    moves = board_moves(page)
+    choices = measure(page, '[data-card="9s"]', '[data-card="9s"]', "data-state")
     print(line("plain ipywidgets button", plain, plain))
     print(line("a move, logged and shown", moves, plain))
     print(line("a card chosen", choices, plain))
-    print(f"first board on screen {first:.2f} s after its cell starts (imports included)")
+    if first is not None:
+        print(f"first board on screen {first:.2f} s after its cell starts (imports included)")
 
 
 if __name__ == "__main__":
