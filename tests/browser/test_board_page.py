@@ -772,12 +772,17 @@ def test_the_pips_of_a_card_lie_clear_of_each_other(make: Callable[..., StaticBo
         """() => {
             const found = {};
             for (const card of document.querySelectorAll('.pl-card')) {
-                const boxes = [...card.querySelectorAll('.pl-fine > path')].map(pip => pip.getBoundingClientRect());
+                const signs = card.querySelector('.pl-fine > path:not([class])');
+                const boxes = signs.getAttribute('d').split(/(?=M)/).map(outline => {
+                    const one = signs.parentNode.appendChild(signs.cloneNode());
+                    one.setAttribute('d', outline);
+                    return one.getBoundingClientRect();
+                });
                 const cross = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
                 const rank = card.dataset.card.slice(0, -1);
                 const crossing = boxes.some((a, at) => boxes.slice(0, at).some(b => cross(a, b)));
-                // One of the signs belongs to the corner.
-                found[rank] = [boxes.length - 1, (found[rank]?.[1] ?? false) || crossing];
+                // Two of the signs belong to the corners.
+                found[rank] = [boxes.length - 2, (found[rank]?.[1] ?? false) || crossing];
             }
             return found;
         }"""
