@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from pyramid_lab.core import Card, Deal, Position, rule_set
 from pyramid_lab.log.events import record
 from pyramid_lab.log.store import Store
+from tests.browser.axe import assert_axe_finds_nothing
 from tests.browser.servers import NotebookPage, Server
 
 LESSONS_HOME = Path(__file__).parents[2] / "lessons"
@@ -123,9 +123,7 @@ def test_a_flash_round_by_touch_and_keys_is_logged_with_its_times(lab: Server, o
         rank = (board.locator(".pf-card").get_attribute("aria-label") or "").partition(" of ")[0]
         return 13 - (names.get(rank) or int(rank))
 
-    rules = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
-    found = Axe().run(page, context=".pl-flash", options=rules)
-    assert found.violations_count == 0, found.generate_report()
+    assert_axe_finds_nothing(page, ".pl-flash")
 
     # A wrong answer: the same card is asked again.
     first = board.locator(".pf-card").get_attribute("aria-label")

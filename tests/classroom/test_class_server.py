@@ -14,7 +14,7 @@ from tests.classroom.class_server import ClassServer, is_kernel, wait_until
 from tests.classroom.tablet import Tablet
 
 
-def test_a_child_joins_plays_and_every_try_is_in_the_log(school_class: ClassServer) -> None:
+def test_a_child_joins_plays_and_leaves_and_every_try_is_in_the_log(school_class: ClassServer) -> None:
     tablet = Tablet(school_class.address)
     assert tablet.join(school_class.code).url.endswith("/names")
     student = school_class.students["Gus"]
@@ -25,7 +25,10 @@ def test_a_child_joins_plays_and_every_try_is_in_the_log(school_class: ClassServ
     tablet.act("undo")
     assert [event.event_type for event in school_class.events("Gus")] == ["deal", "draw", "undo"]
     assert tablet.results == ("done", "done")
+    (kernel,) = [one for one in school_class.kernels() if tablet.kernel_id in " ".join(one.cmdline())]
     tablet.leave()
+    wait_until(lambda: not is_kernel(kernel))
+    assert "Type the number from the board" in tablet.get("/play").text
 
 
 def test_a_page_loaded_again_brings_the_same_game_back_and_the_kernel_before_it_ends(school_class: ClassServer) -> None:
@@ -47,15 +50,6 @@ def test_a_page_loaded_again_brings_the_same_game_back_and_the_kernel_before_it_
     assert [event.event_index for event in events] == list(range(len(events)))
     assert len({event.session_id for event in events}) == 1
     again.leave()
-
-
-def test_the_kernel_of_a_child_who_leaves_is_gone(school_class: ClassServer) -> None:
-    tablet = school_class.tablet("Eve")
-    tablet.play()
-    (kernel,) = [one for one in school_class.kernels() if tablet.kernel_id in " ".join(one.cmdline())]
-    tablet.leave()
-    wait_until(lambda: not is_kernel(kernel))
-    assert "Type the number from the board" in tablet.get("/play").text
 
 
 def test_a_kernel_that_dies_is_missed_and_the_page_told_to_start_again(school_class: ClassServer) -> None:
