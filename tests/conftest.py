@@ -24,6 +24,9 @@ settings.register_profile(
 settings.register_profile("explore", settings.get_profile("ci"), derandomize=False, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
+# Else each of the many kernels and servers compiles the whole package anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 
 # Rooms whose tests share a server, a browser, simulated children or printed sheets.
 SHARE = ("browser", "classroom", "insight", "lessons", "sheets")
