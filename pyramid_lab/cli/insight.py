@@ -176,13 +176,7 @@ def _write(
 
 def _is_long(store: Store) -> bool:
     """Whether it pays to draw the pictures in a second process, which takes two seconds to come up."""
-    import sqlalchemy as sa
-
-    from pyramid_lab.log import schema
-
-    with store.reading() as connection:
-        last = connection.execute(sa.select(sa.func.max(schema.events.c.seq))).scalar()
-    return (last or 0) > _LONG and (os.cpu_count() or 1) > 1
+    return store.n_events_at_most() > _LONG and (os.cpu_count() or 1) > 1
 
 
 def _pseudonym(names: Names, word: str, class_name: str | None) -> str:

@@ -430,6 +430,15 @@ class Store:
     def _is_sqlite(self) -> bool:
         return self.engine.dialect.name == "sqlite"
 
+    def n_events_at_most(self) -> int:
+        """The number of the last event, at once: so many there are, less those that were erased.
+
+        Raises:
+            StoreAwayError, DamagedLogError: the database cannot be read.
+        """
+        with self.reading() as connection:
+            return connection.execute(sa.select(sa.func.max(schema.events.c.seq))).scalar() or 0
+
     def events(
         self,
         *,
