@@ -501,6 +501,18 @@ class Position:
         lying_on = _geometry(self.rules.rows).coverers[index] & ~self.gone
         return tuple(self.deal[coverer] for coverer in _bits(lying_on))
 
+    def newly_exposed(self, discard: Move) -> int:
+        """How many covered cards of the pyramid a legal discard sets free. Cards of the stock and the waste do not
+        count: a discard from there always shows the next one, which says nothing about looking ahead."""
+        left = after = ~self.gone
+        for card in discard.cards:
+            after &= ~(1 << self.deal.index(card))
+        geometry = _geometry(self.rules.rows)
+        return sum(
+            geometry.coverers[index] & left != 0 and geometry.coverers[index] & after == 0
+            for index in _bits(geometry.all & after)
+        )
+
     def place(self, card: Card) -> Place:
         """Where the card lies now.
 

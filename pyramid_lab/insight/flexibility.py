@@ -277,18 +277,12 @@ def _choice(position: Position, move: Move) -> tuple[bool, float] | None:
     discards = position.legal_discards()
     if len(discards) < 2:
         return None
-    freed = {other: _set_free(position, other) for other in discards}
+    freed = {other: position.newly_exposed(other) for other in discards}
     most = max(freed.values())
     n_best = sum(value == most for value in freed.values())
     if n_best == len(discards):
         return None
     return freed.get(move, 0) == most, n_best / len(discards)
-
-
-def _set_free(position: Position, move: Move) -> int:
-    before = set(position.exposed)
-    after = position.play(move)
-    return sum(card not in before and after.place(card).kind == "pyramid" for card in after.exposed)
 
 
 def difference_of_means(some: Floats, none: Floats, level: float) -> tuple[float, float, float]:

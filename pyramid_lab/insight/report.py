@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cache
 from importlib.resources import as_file, files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 
@@ -170,9 +171,12 @@ def printable(text: str, instead: str) -> str:
 
 
 def _fonts() -> Path:
-    import matplotlib as mpl
-
-    return Path(mpl.get_data_path()) / "fonts" / "ttf"
+    """The folder of DejaVu Sans that matplotlib brings, which :func:`matplotlib.get_data_path` tells as well, but only
+    after a third of a second of loading."""
+    package = find_spec("matplotlib")
+    if package is None or package.origin is None:
+        raise ModuleNotFoundError("matplotlib is not installed; its type is needed for a PDF", name="matplotlib")
+    return Path(package.origin).parent / "mpl-data" / "fonts" / "ttf"
 
 
 @cache

@@ -331,7 +331,7 @@ def _view(position: Position) -> dict[str, Any]:
         "n_legal": len(discards),
         "n_legal_cards": len({card for move in discards for card in move.cards}),
         "legal_facts": " ".join(name for name in facts_to(target) if name in facts),
-        "best_newly_exposed": max((_set_free(position, position.play(move)) for move in discards), default=None),
+        "best_newly_exposed": max(map(position.newly_exposed, discards), default=None),
         "waste_top": _tops(position),
         "stock_left": position.stock_left,
         "redeals_left": redeals if isinstance(redeals, int) else None,
@@ -366,7 +366,7 @@ def _judge(position: Position, cards: Sequence[Card], rt_ms: int | None) -> tupl
         "outcome": "correct",
         "reason": None,
         "fact": fact_of(cards, target),
-        "newly_exposed": _set_free(position, after),
+        "newly_exposed": position.newly_exposed(move),
     }, after
 
 
@@ -375,13 +375,6 @@ def _play(position: Position, move: Move) -> Position:
         return position.play(move)
     except IllegalMoveError:
         return position
-
-
-def _set_free(before: Position, after: Position) -> int:
-    """Pyramid cards that were covered before and are exposed after. Cards of stock and waste do not count: a discard
-    from there always shows the next one, which says nothing about looking ahead."""
-    seen = set(before.exposed)
-    return sum(card not in seen and after.place(card).kind == "pyramid" for card in after.exposed)
 
 
 def _tops(position: Position) -> str | None:

@@ -604,6 +604,30 @@ def test_motion_is_short_and_there_is_none_where_less_is_asked_for(make: Callabl
     assert board.page.evaluate("() => window.flights") == []
 
 
+def test_only_a_card_that_was_turned_flies_from_the_stock(make: Callable[..., StaticBoard]) -> None:
+    board = make(SMALL, DEAL)
+    board.page.evaluate(
+        """() => { window.ways = []; const play = Element.prototype.animate;
+            Element.prototype.animate = function (frames, options) { window.ways.push(frames[0].transform ?? '');
+            return play.call(this, frames, options); }; }"""
+    )
+    for number, card in enumerate(["Kc", "Js", "2d", "6h", "7s"]):
+        board.card(card).click()
+        board.wait_for_view([1, 1, 2, 2, 3][number])
+    for number in range(4):
+        board.action("draw").click()
+        board.wait_for_view(4 + number)
+    ways = board.page.evaluate("() => window.ways")
+    turned = [way for way in ways if way]
+    assert len(turned) == 4
+    assert all(way.startswith("translate(-") for way in turned)  # the stock lies to the left of the waste
+    # The pair takes the top of the waste: the card below it was there before.
+    for card in ("4s", "9s"):
+        board.card(card).click()
+    board.wait_for_view(8)
+    assert not any(board.page.evaluate("() => window.ways")[len(ways) :])
+
+
 def test_motion_takes_as_long_on_a_sharp_screen(make: Callable[..., StaticBoard]) -> None:
     durations = []
     for context in ({}, {"device_scale_factor": 3, "viewport": {"width": 400, "height": 600}}):

@@ -64,6 +64,21 @@ def test_random_games_of_the_named_rule_sets(name: str) -> None:
             assert_same(game.play(Move.parse(move)), after)
 
 
+@given(rule_changes(), numbers)
+def test_what_a_discard_sets_free_is_seen_after_it(changes: tuple[str, dict[str, Any]], number: int) -> None:
+    base, fields = changes
+    _, slow_rules = rules_pair(base, fields)
+    deal = shuffled(number, slow_rules["target"])
+    game, slow = game_pair(base, fields, deal)
+    for move, _after in walk(slow, number, 40):
+        before = game.position
+        for discard in before.legal_discards():
+            after = before.play(discard)
+            free = [card for card in after.exposed if after.place(card).kind == "pyramid"]
+            assert before.newly_exposed(discard) == len(set(free) - set(before.exposed))
+        game.play(Move.parse(move))
+
+
 @settings(max_examples=20)  # each with all the 1,400 tries of a pack
 @given(rule_changes(), numbers, st.integers(0, 60))
 def test_legal_moves_check_and_play_agree_on_every_try(
