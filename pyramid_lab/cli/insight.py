@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from datetime import datetime
 from importlib import import_module
@@ -108,16 +109,14 @@ def _write(
 
     with ExitStack() as until_drawn:
         with Store(place, create=False) as store, ThreadPoolExecutor(1) as beside:
-            # At once, so that it comes up while this process loads the rest.
-            drawing = until_drawn.enter_context(second_process()) if not students and _is_long(store) else None
-
             from tqdm import tqdm
 
             from pyramid_lab.insight.cleaning import COLUMNS
             from pyramid_lab.log import frames
 
             # The statistics and the pictures take longer to load than the log, and the log is not read by Python.
-            needed = _ROOMS if drawing else (*_ROOMS, "plots")
+            beside_this = not students and _is_long(store)
+            needed = _ROOMS if beside_this else (*_ROOMS, "plots")
             rooms = [beside.submit(import_module, f"pyramid_lab.insight.{name}") for name in needed]
             names = Names.of(store)
             chosen = [_pseudonym(names, word, class_name) for word in students]
@@ -130,8 +129,11 @@ def _write(
                 columns=COLUMNS,
                 compact=True,
             )
+            # Not before: to read the log takes both cores.
+            drawing = until_drawn.enter_context(second_process()) if beside_this else None
             for room in rooms:
                 room.result()
+            gc.freeze()  # what has been loaded stays: no need to look through it again and again
             people = {
                 person.student_id: person.name
                 for person in names.people()
