@@ -89,14 +89,13 @@ class SaidLine(anywidget.AnyWidget):
 
 class LessonStart(anywidget.AnyWidget):
     """The place where a lesson begins, with a note or without: after Run All, JupyterLab leaves the page at its last
-    cell, and this brings it back here, unless somebody touches the page first.
+    cell, and this brings it back here, once, when its cell has just run and is out of sight.
 
     Where its cell was run by itself it is in sight, so that nothing moves; nor does anything on a page without cells.
     """
 
     _esm = traitlets.Unicode("""
         const RUN_JUST_NOW_S = 60;
-        const SCROLLS_ON_FOR_S = 3;
         const shown = new WeakSet();
         function render({ model, el }) {
             el.innerHTML = model.get("value");
@@ -104,30 +103,11 @@ class LessonStart(anywidget.AnyWidget):
             const late = shown.has(model) || Math.abs(Date.now() / 1000 - model.get("made")) > RUN_JUST_NOW_S;
             shown.add(model);
             if (late) return;
-            requestAnimationFrame(() => {
-                const page = el.closest(".jp-WindowedPanel-outer");
-                if (page) comeBack(el, page);
-            });
-        }
-        // When JupyterLab goes to the end depends on the cells, and it may take several goes at it.
-        function comeBack(el, page) {
-            const done = new AbortController();
-            const end = () => done.abort();
-            let timer = setTimeout(end, RUN_JUST_NOW_S * 1000);
-            let back = false;
-            const sight = new IntersectionObserver((news) => {
-                if (news.at(-1).isIntersecting) return;
-                el.scrollIntoView({ block: "center" });
-                if (back) return;
-                back = true;
-                clearTimeout(timer);
-                timer = setTimeout(end, SCROLLS_ON_FOR_S * 1000);
-            }, { root: page });
-            sight.observe(el);
-            // Whoever touches the page goes where he wants.
-            for (const event of ["wheel", "touchmove", "pointerdown", "keydown"])
-                page.addEventListener(event, end, { signal: done.signal, passive: true, capture: true });
-            done.signal.addEventListener("abort", () => { sight.disconnect(); clearTimeout(timer); });
+            requestAnimationFrame(() => requestAnimationFrame(() => {
+                const page = el.closest(".jp-WindowedPanel-outer")?.getBoundingClientRect();
+                const box = el.getBoundingClientRect();
+                if (page && (box.bottom <= page.top || box.top >= page.bottom)) el.scrollIntoView({ block: "center" });
+            }));
         }
         export default { render };
     """).tag(sync=True)

@@ -58,7 +58,6 @@ def test_where_one_cell_is_run_the_page_stays(lab: Server, opened: Opened) -> No
     start, end = lesson.page.get_by_text(ALONE), lesson.page.locator(".jp-OutputArea-output", has_text="the end")
     lesson.run_all()
     expect(start).to_be_in_viewport()
-    start.click()  # from here on the page goes where its reader goes
     lesson.run_cell(3)
     expect(end).to_be_in_viewport()
     expect(start).not_to_be_in_viewport()
