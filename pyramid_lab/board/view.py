@@ -19,12 +19,12 @@ from pyramid_lab.core import (
     Move,
     MoveKind,
     Outcome,
+    Place,
     Position,
     Reason,
     addend,
     deal_code,
 )
-from pyramid_lab.core.position import Place
 from pyramid_lab.core.rules import RULE_SETS, Rules
 
 Tone = Literal["calm", "good", "try", "end", "trouble"]

@@ -702,14 +702,15 @@ class _ToDisk:
 
     def now(self) -> None:
         """Now, if anything is left, and end the thread."""
-        self._ended.set()
         self._wanted.set()
+        self._ended.set()
         if self._thread is not None:
             self._thread.join(timeout=_CLICK_PATIENCE_S)
             self._thread = None
 
     def _keep_on(self) -> None:
-        while not self._ended.is_set():
+        # A row that comes in the very moment of the end has its turn, too.
+        while self._wanted.is_set() or not self._ended.is_set():
             self._wanted.wait()
             self._ended.wait(_DISK_AFTER_S)
             self._wanted.clear()
@@ -721,6 +722,7 @@ class _ToDisk:
                 continue  # SQLite itself has brought it all into the log and to the disk
             except OSError:
                 self.failed = True
+                return
 
 
 def _outbox_place(url: URL) -> Path:

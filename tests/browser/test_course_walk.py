@@ -1,5 +1,5 @@
-"""A walk through every lesson in a real page, each with a kernel of its own: in JupyterLab with its cells run, or as a
-page of Voila without code. Every kind of widget is seen in both."""
+"""A walk through every lesson in a real page: in JupyterLab with its cells run, or several on a page of Voila without
+code. Every kind of widget is seen in both."""
 
 from __future__ import annotations
 

@@ -45,12 +45,16 @@ def random_game(rules: Rules, number: int, length: int) -> Game:
     return game
 
 
-@given(rule_changes(), numbers)
-def test_a_random_game_move_for_move(changes: tuple[str, dict[str, Any]], number: int) -> None:
+def pair_of(changes: tuple[str, dict[str, Any]], number: int) -> Any:
+    """A game of those rules and the slow one beside it, with a shuffled deal."""
     base, fields = changes
     _, slow_rules = rules_pair(base, fields)
-    deal = shuffled(number, slow_rules["target"])
-    game, slow = game_pair(base, fields, deal)
+    return game_pair(base, fields, shuffled(number, slow_rules["target"]))
+
+
+@given(rule_changes(), numbers)
+def test_a_random_game_move_for_move(changes: tuple[str, dict[str, Any]], number: int) -> None:
+    game, slow = pair_of(changes, number)
     assert_same(game.position, slow)
     for move, after in walk(slow, number, 120):
         assert_same(game.play(Move.parse(move)), after)
@@ -66,10 +70,7 @@ def test_random_games_of_the_named_rule_sets(name: str) -> None:
 
 @given(rule_changes(), numbers)
 def test_what_a_discard_sets_free_is_seen_after_it(changes: tuple[str, dict[str, Any]], number: int) -> None:
-    base, fields = changes
-    _, slow_rules = rules_pair(base, fields)
-    deal = shuffled(number, slow_rules["target"])
-    game, slow = game_pair(base, fields, deal)
+    game, slow = pair_of(changes, number)
     for move, _after in walk(slow, number, 40):
         before = game.position
         for discard in before.legal_discards():
