@@ -12,6 +12,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
+from pyramid_lab.cli.jupyter import start_sooner
+
+start_sooner()  # before a test imports a part of Jupyter
+
 # `ci` tries the same examples in every run; `explore` looks for new ones (HYPOTHESIS_PROFILE=explore).
 settings.register_profile(
     "ci",

@@ -53,6 +53,7 @@ class Deal:
         cards: the cards, apex first, then the pyramid's rows, then the stock in drawing order.
         target: what a pair totals, 10 to 13; the pack holds the values 1 to ``target``.
         seed: the seed it was shuffled from, or ``None``; two deals of the same cards are equal whatever their seeds.
+        text: the deal as text that :meth:`from_text` reads back: ``6d 5h Ah ...``.
 
     Raises:
         InvalidDealError: a card is missing, doubled or does not belong to the pack.
@@ -61,7 +62,8 @@ class Deal:
     cards: tuple[Card, ...]
     target: int = 13
     seed: int | None = field(default=None, compare=False)
-    _places: dict[Card, int] = field(init=False, repr=False, compare=False)
+    text: str = field(init=False, repr=False, compare=False)
+    _places: tuple[int, ...] = field(init=False, repr=False, compare=False)  # by the cards' places in a new pack
 
     def __post_init__(self) -> None:
         if not 10 <= self.target <= 13:
@@ -81,7 +83,11 @@ class Deal:
         if len(self.cards) != len(wanted):
             missing = [card.text for card in wanted if card not in first_place]
             raise InvalidDealError(f"{len(self.cards)} cards given, {len(wanted)} needed; missing: {' '.join(missing)}")
-        object.__setattr__(self, "_places", {card: place for place, card in enumerate(self.cards)})
+        places = [-1] * 52
+        for place, card in enumerate(self.cards):
+            places[card.index] = place
+        object.__setattr__(self, "_places", tuple(places))
+        object.__setattr__(self, "text", " ".join(card.text for card in self.cards))
 
     @classmethod
     def from_seed(cls, seed: int, target: int = 13) -> Deal:
@@ -130,15 +136,10 @@ class Deal:
         Raises:
             InvalidDealError: the pack of this deal has no such card.
         """
-        place = self._places.get(card)
-        if place is None:
+        place = self._places[card.index]
+        if place < 0:
             raise InvalidDealError(f"{card} is not in this deal: its pack holds A to {RANKS[self.target - 1]} only")
         return place
-
-    @property
-    def text(self) -> str:
-        """The deal as text that :meth:`from_text` reads back: ``6d 5h Ah ...``."""
-        return " ".join(card.text for card in self.cards)
 
     def __str__(self) -> str:
         return self.text

@@ -252,6 +252,14 @@ def _bits(mask: int) -> list[int]:
     return found
 
 
+@cache
+def _free(rows: int, gone: int) -> tuple[int, ...]:
+    """Pyramid indices with no card on them, lowest first. There are only as many sets to ask for as :func:`shapes`
+    finds, so all answers are kept."""
+    geometry = _geometry(rows)
+    return tuple(index for index in _bits(geometry.all & ~gone) if not geometry.coverers[index] & ~gone)
+
+
 def _listed(cards: tuple[Card, ...]) -> str:
     return " and ".join(card.label for card in cards)
 
@@ -431,11 +439,8 @@ class Position:
 
     def _exposed_indices(self) -> list[int]:
         """Deal indices in play, in board order: the pyramid from the apex, the tops of the piles, the stock's top."""
-        geometry = _geometry(self.rules.rows)
-        left = ~self.gone
-        coverers = geometry.coverers
-        found = [index for index in _bits(geometry.all & left) if not coverers[index] & left]
-        found.extend(self._top_indices())
+        rows = self.rules.rows
+        found = [*_free(rows, self.gone & _geometry(rows).all), *self._top_indices()]
         if self.rules.stock_top_in_play and self.next < self.rules.pack_size:
             found.append(self.next)
         return found
@@ -504,14 +509,13 @@ class Position:
     def newly_exposed(self, discard: Move) -> int:
         """How many covered cards of the pyramid a legal discard sets free. Cards of the stock and the waste do not
         count: a discard from there always shows the next one, which says nothing about looking ahead."""
-        left = after = ~self.gone
+        rows = self.rules.rows
+        before = after = self.gone & _geometry(rows).all
         for card in discard.cards:
-            after &= ~(1 << self.deal.index(card))
-        geometry = _geometry(self.rules.rows)
-        return sum(
-            geometry.coverers[index] & left != 0 and geometry.coverers[index] & after == 0
-            for index in _bits(geometry.all & after)
-        )
+            index = self.deal.index(card)
+            if index < self.rules.n_pyramid:
+                after |= 1 << index
+        return len(set(_free(rows, after)).difference(_free(rows, before)))
 
     def place(self, card: Card) -> Place:
         """Where the card lies now.
@@ -580,6 +584,8 @@ class Position:
                 found.append((first, -1))
                 continue
             partner = target - values[at]
+            if partner not in values:
+                continue
             for later in range(at + 1, len(exposed)):
                 second = exposed[later]
                 if values[later] == partner and (first < n_pyramid or self._tops_may_pair(first, second)):

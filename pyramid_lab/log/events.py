@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from operator import attrgetter
 from typing import Any, Final, NotRequired, Required, TypedDict, Unpack
 from unicodedata import category
 
@@ -169,12 +170,13 @@ class Event:
         for name in NEEDED_TEXTS:
             if not getattr(self, name):
                 raise InvalidEventError(f"{name} is missing")
-        for name in TEXT_FIELDS:
-            if getattr(self, name) == "":
+        for name, value in zip(TEXT_FIELDS, _TEXTS(self), strict=True):
+            if value == "":
                 object.__setattr__(self, name, None)
-            _check_text(name, getattr(self, name))
-        for name in NUMBER_FIELDS:
-            _check_number(name, getattr(self, name))
+            elif value is not None:
+                _check_text(name, value)
+        for name, value in zip(NUMBER_FIELDS, _NUMBERS(self), strict=True):
+            _check_number(name, value)
         for name, known in _CHOICES.items():
             value = getattr(self, name)
             if value is not None and value not in known:
@@ -222,6 +224,8 @@ NUMBER_FIELDS: Final = (
     "n_legal", "n_legal_cards", "newly_exposed", "best_newly_exposed", "stock_left", "redeals_left", "score",
 )  # fmt: skip
 TEXT_FIELDS: Final = tuple(name for name in FIELDS if name not in NUMBER_FIELDS and name != "t_utc")
+_TEXTS: Final = attrgetter(*TEXT_FIELDS)
+_NUMBERS: Final = attrgetter(*NUMBER_FIELDS)
 NEEDED_TEXTS: Final = ("event_id", "student_id", "session_id", "game_id", "deal", "rule_set", "event_type")
 _CHOICES: Final = {
     "event_type": EVENT_TYPES,
@@ -237,8 +241,6 @@ _NO_TEXT: Final = ("Cc", "Cs", "Zl", "Zp")
 
 
 def _check_text(name: str, value: object) -> None:
-    if value is None:
-        return
     if not isinstance(value, str):
         raise InvalidEventError(f"{name} is a text, not {value!r}")
     # Databases keep no NUL, half a surrogate pair is no UTF-8, and a line break would part a row of an export.

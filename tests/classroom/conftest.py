@@ -7,12 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pyramid_lab.cli.jupyter import start_sooner
 from tests.browser.conftest import browser_context_args, browser_type_launch_args  # noqa: F401  # fixtures
 from tests.classroom.class_server import ClassServer, write_lesson
 from tests.log.conftest import postgres  # noqa: F401  # a fixture
-
-start_sooner()  # before a test imports Jupyter's server
 
 NAMES = ["Ana", "Émile <b>bold</b>", "=1+1", "Ben", "Eve", "Gus", "Ines"]
 HERE = Path(__file__).parent

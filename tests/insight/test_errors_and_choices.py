@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 from pyramid_lab.core import DRAW, Deal, Game, Move, Position
 from pyramid_lab.insight import (
@@ -185,5 +184,8 @@ def test_the_pause_before_uncovering_moves(row: Row) -> None:
 def test_the_interval_of_a_difference_is_that_of_scipy() -> None:
     rng = np.random.default_rng(6)
     some, none = rng.normal(1.2, 0.5, 9), rng.normal(1.0, 0.2, 40)
+    # Not above: it takes a second to load, which only one worker need spend.
+    from scipy import stats
+
     ends = stats.ttest_ind(some, none, equal_var=False).confidence_interval(0.9)
     assert difference_of_means(some, none, 0.9) == pytest.approx((some.mean() - none.mean(), ends.low, ends.high))

@@ -3,7 +3,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 from pyramid_lab.insight import accuracy, clean, growth, own_times, rate, weekly
 from pyramid_lab.insight.practice import _resampled_medians, _theil_sen, local_times, share_interval
@@ -62,6 +61,9 @@ def test_theil_sen_and_its_resamples_agree_with_scipy() -> None:
     rng = np.random.default_rng(3)
     weeks = np.array([0.0, 1, 2, 4, 7])
     values = rng.normal(size=(20, 5))
+    # Not above: it takes a second to load, which only one worker need spend.
+    from scipy import stats
+
     expected = [stats.theilslopes(one, weeks).slope for one in values]
     assert _theil_sen(weeks, values) == pytest.approx(expected)
 

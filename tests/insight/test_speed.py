@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 from pyramid_lab.insight import (
     Thresholds,
@@ -135,6 +134,9 @@ def test_the_counting_slope_is_read_in_words(row: Row, step: float, reading: str
 
 @pytest.mark.parametrize("n", [8, 10, 25])
 def test_the_trimmed_mean_is_that_of_scipy(n: int) -> None:
+    # Not above: it takes a second to load, which only one worker need spend.
+    from scipy import stats
+
     times = np.random.default_rng(n).exponential(size=(3, n))
     assert trimmed_mean(times) == pytest.approx(stats.trim_mean(times, 0.1, axis=1))
 

@@ -7,8 +7,6 @@ import sys
 
 import numpy as np
 import pytest
-from statsmodels.robust.norms import HuberT
-from statsmodels.robust.robust_linear_model import RLM
 
 from pyramid_lab.insight import clean, fact_states, own_times, practise, random_student, states_now
 from pyramid_lab.insight.cleaning import events_frame
@@ -36,6 +34,10 @@ def test_the_robust_regression_is_that_of_statsmodels() -> None:
     design = np.column_stack([np.ones(90), rng.uniform(0, 4, 90), np.repeat(np.eye(3), 30, axis=0)[:, :2]])
     answer = design @ [0.8, 0.3, 1.5, 0.4] + rng.standard_t(2, 90) * 0.3
     values, covariance = huber(design, answer, 1.5)
+    # Not above: it takes a second to load, which only one worker need spend.
+    from statsmodels.robust.norms import HuberT
+    from statsmodels.robust.robust_linear_model import RLM
+
     theirs = RLM(answer, design, M=HuberT(t=1.5)).fit(maxiter=500, tol=1e-13)
     np.testing.assert_allclose(values, theirs.params, rtol=1e-6)
     np.testing.assert_allclose(covariance, theirs.cov_params(), rtol=1e-5)
