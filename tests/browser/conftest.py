@@ -100,17 +100,17 @@ def voila(lab: Any) -> Any:
 
 
 @pytest.fixture(scope="session")
-def opened(lab: Any, browser: Any, browser_context_args: dict[str, Any]) -> Iterator[Callable[[Any, str], Any]]:
-    """opened(kind, name): a notebook in JupyterLab ("lab") or as a page of Voila ("voila"), each in place of the one
-    before it in one tab, since loading JupyterLab takes longer than most tests. Nothing moves on these pages: motion
-    is the subject of the board's own tests."""
+def opened(lab: Any, browser: Any, browser_context_args: dict[str, Any]) -> Iterator[Callable[..., Any]]:
+    """opened(kind, name, keep_kernel=False): a notebook in JupyterLab ("lab") or as a page of Voila ("voila"), each in
+    place of the one before it in one tab, since loading JupyterLab takes longer than most tests; so does a new kernel,
+    which not every test needs. Nothing moves on these pages: motion is the subject of the board's own tests."""
     from tests.browser.servers import NotebookPage, no_request_leaves
 
     pages: dict[str, NotebookPage] = {}
     strangers: list[list[str]] = []
     context = browser.new_context(**browser_context_args, reduced_motion="reduce")
 
-    def open_notebook(kind: Any, name: str) -> NotebookPage:
+    def open_notebook(kind: Any, name: str, *, keep_kernel: bool = False) -> NotebookPage:
         notebook = pages.get(kind)
         if notebook is None or notebook.page.is_closed():
             page = context.new_page()
@@ -119,7 +119,7 @@ def opened(lab: Any, browser: Any, browser_context_args: dict[str, Any]) -> Iter
             pages[kind] = lab.showing(kind).open(page, name)
         else:
             notebook.page.bring_to_front()  # a tab behind another draws nothing and takes no times
-            notebook.switch(name)
+            notebook.switch(name, keep_kernel=keep_kernel)
         return pages[kind]
 
     yield open_notebook

@@ -161,8 +161,12 @@ class NotebookPage:
         if self.server.kind != "voila":
             self.wait_for_kernel()
 
-    def switch(self, name: str) -> None:
-        """Open another notebook in place of this one and its kernel; JupyterLab itself is not loaded again."""
+    def switch(self, name: str, *, keep_kernel: bool = False) -> None:
+        """Open another notebook in place of this one; JupyterLab itself is not loaded again.
+
+        Args:
+            keep_kernel: the other notebook goes on with the kernel of this one (not in Voila).
+        """
         self.name = name
         if self.server.kind == "voila":
             self.load()
@@ -172,17 +176,19 @@ class NotebookPage:
         while answers.count():
             answers.last.click()
         self.page.evaluate(
-            """async name => {
+            """async ([name, keep]) => {
                 const {commands, shell} = window.jupyterapp;
+                const id = keep ? shell.currentWidget.sessionContext.session.kernel.id : null;
                 for (const widget of [...shell.widgets('main')]) {
-                    await widget.sessionContext?.shutdown();
+                    const own = widget.sessionContext;
+                    if (own && own.session?.kernel?.id !== id) await own.shutdown();
                     widget.dispose();
                 }
-                const opened = await commands.execute('docmanager:open', {path: name});
+                const opened = await commands.execute('docmanager:open', {path: name, ...(id && {kernel: {id}})});
                 await opened.context.ready;
                 shell.activateById(opened.id);
             }""",
-            name,
+            [name, keep_kernel],
         )
         self.wait_for_kernel()
 

@@ -50,7 +50,7 @@ print(json.dumps([late[0] - base[0], late[1] - base[1], sum(one() is not None fo
 CELL = "from pyramid_lab.lesson import play\n\nplay('one-pass', 212, rows=3, place='{log}')"
 
 
-Opened = Callable[[str, str], NotebookPage]
+Opened = Callable[..., NotebookPage]
 
 
 def log_rows(server: Server, log: str) -> list[tuple[Any, ...]]:
@@ -147,7 +147,7 @@ def test_two_notebooks_on_one_kernel_both_work(lab: Server, opened: Opened) -> N
     log = lab.root / "shared.sqlite3"
     for name, rows in (("one.ipynb", 3), ("two.ipynb", 4)):
         lab.write(name, [f"from pyramid_lab.lesson import play\n\nplay('one-pass', 212, rows={rows}, place='{log}')"])
-    notebook = opened("lab", "one.ipynb")
+    notebook = opened("lab", "one.ipynb", keep_kernel=True)
     page = notebook.page
     notebook.run_all()
     card(page, "Kc").click()
@@ -217,7 +217,7 @@ def test_two_clicks_while_the_kernel_is_busy_are_one_discard_and_one_stale_row(l
 def test_a_saved_notebook_shows_the_last_position_and_how_to_go_on(lab: Server, opened: Opened) -> None:
     log = "saved.sqlite3"
     lab.write("saved.ipynb", [CELL.format(log=lab.root / log)])
-    notebook = opened("lab", "saved.ipynb")
+    notebook = opened("lab", "saved.ipynb", keep_kernel=True)
     page = notebook.page
     notebook.run_all()
     card(page, "Kc").click()
@@ -228,7 +228,7 @@ def test_a_saved_notebook_shows_the_last_position_and_how_to_go_on(lab: Server, 
             .map(cell => cell.toJSON())).includes('1 move made')"""
     )
     notebook.save()
-    opened("lab", "saved.ipynb")
+    opened("lab", "saved.ipynb", keep_kernel=True)
     expect(page.locator(".pl-fallback")).to_be_visible()
     expect(page.locator(".pl-fallback figcaption")).to_contain_text("deal 212, 1 move made, score 1")
     expect(page.locator(".pl-fallback figcaption")).to_contain_text("run this cell again")
@@ -241,7 +241,7 @@ def test_a_saved_notebook_shows_the_last_position_and_how_to_go_on(lab: Server, 
 def test_a_restarted_kernel_is_told_on_the_board_that_it_left_behind(lab: Server, opened: Opened) -> None:
     log = "restart.sqlite3"
     lab.write("restart.ipynb", [CELL.format(log=lab.root / log)])
-    notebook = opened("lab", "restart.ipynb")
+    notebook = opened("lab", "restart.ipynb", keep_kernel=True)
     page = notebook.page
     notebook.run_all()
     card(page, "Kc").click()
@@ -274,7 +274,7 @@ def test_the_solver_points_the_way_and_proves_that_none_is_left(
     log = lab.root / "proof.sqlite3"
     cell = f"play('one-pass', 24, **{options}, place='{log}')"
     lab.write("proof.ipynb", [f"from pyramid_lab.lesson import play\n\n{cell}"])
-    notebook = opened("lab", "proof.ipynb")
+    notebook = opened("lab", "proof.ipynb", keep_kernel=True)
     page = notebook.page
     notebook.run_all()
     message, notice = page.locator(".pl-message"), page.locator(".pl-notice")
@@ -304,7 +304,7 @@ def test_the_solver_points_the_way_and_proves_that_none_is_left(
 def test_a_killed_kernel_is_told_in_plain_words_and_the_game_goes_on_as_it_was(lab: Server, opened: Opened) -> None:
     log = lab.root / "killed.sqlite3"
     lab.write("killed.ipynb", [f"from pyramid_lab.lesson import play\n\nplay('classic', 17, draw=3, place='{log}')"])
-    notebook = opened("lab", "killed.ipynb")
+    notebook = opened("lab", "killed.ipynb", keep_kernel=True)
     page = notebook.page
     notebook.run_all()
     card(page, "Qc").click()

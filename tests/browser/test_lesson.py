@@ -31,7 +31,7 @@ Row = dict[str, Any]
 
 
 @pytest.fixture
-def lesson(lab: Server, opened: Callable[[str, str], NotebookPage]) -> NotebookPage:
+def lesson(lab: Server, opened: Callable[..., NotebookPage]) -> NotebookPage:
     """The lesson as the command opens it, every cell run, nothing played yet: a notebook, kernel and child of its own
     on one server."""
     child = f"child-{uuid.uuid4()}"

@@ -21,7 +21,7 @@ CARDS = (
 
 @pytest.mark.parametrize("kind", ["lab", "voila"])
 def test_a_sheet_is_typed_in_by_keys_and_saved_once(
-    kind: str, lab: Server, opened: Callable[[str, str], NotebookPage], tmp_path: Path
+    kind: str, lab: Server, opened: Callable[..., NotebookPage], tmp_path: Path
 ) -> None:
     store = tmp_path / "log.sqlite3"
     lab.write(
@@ -31,7 +31,7 @@ def test_a_sheet_is_typed_in_by_keys_and_saved_once(
             f"from pyramid_lab.paper_form import enter_sheet\n\nenter_sheet({CARDS!r})",
         ],
     )
-    notebook = opened(kind, "paper.ipynb")
+    notebook = opened(kind, "paper.ipynb", keep_kernel=True)
     page = notebook.page
     if kind == "lab":
         notebook.run_all()

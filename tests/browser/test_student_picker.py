@@ -35,10 +35,10 @@ def ids(lab: Server) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def run_lesson(lab: Server, opened: Callable[[str, str], NotebookPage], ids: dict[str, str]) -> NotebookPage:
+def run_lesson(lab: Server, opened: Callable[..., NotebookPage], ids: dict[str, str]) -> NotebookPage:
     cell = f"from pyramid_lab.picker import pick_student\n\npick_student('{lab.root / 'picker.sqlite3'}')"
     lab.write("picker.ipynb", [cell, "1 + 1"])
-    notebook = opened("lab", "picker.ipynb")
+    notebook = opened("lab", "picker.ipynb", keep_kernel=True)
     notebook.run_all()
     return notebook
 

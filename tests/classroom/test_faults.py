@@ -153,7 +153,7 @@ def own_class(tmp_path_factory: pytest.TempPathFactory, small_disk: Path) -> Ite
     """A class for the tests that break it, by HTTPS."""
     home = tmp_path_factory.mktemp("own")
     certificate = [f"--certificate={CERTIFICATE}", f"--key={CERTIFICATE.with_suffix('.key')}"]
-    server = ClassServer(home, ["Ana", "Ben"], options=["--away=5", *certificate], place=small_disk / "log.sqlite3")
+    server = ClassServer(home, ["Ana", "Ben"], options=["--away=2", *certificate], place=small_disk / "log.sqlite3")
     yield server
     server.stop()
 

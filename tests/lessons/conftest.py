@@ -26,7 +26,7 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, NotebookN
     """The lessons with their outputs, by name; a cell more prints the modules that were loaded until then.
 
     One kernel runs them in turn, each with no name left of the one before it and with an empty log: to start twelve
-    takes longer than the lessons. In a kernel of its own each is seen in a real page (tests/browser).
+    takes longer than the lessons. In kernels of their own they are seen in real pages (tests/browser).
     """
     home = tmp_path_factory.mktemp("lessons")
     lessons = {path.stem: nbformat.read(path, as_version=4) for path in LESSONS}
