@@ -32,11 +32,11 @@ Row = dict[str, Any]
 
 @pytest.fixture
 def lesson(lab: Server, opened: Callable[..., NotebookPage]) -> NotebookPage:
-    """The lesson as the command opens it, every cell run, nothing played yet: a notebook, kernel and child of its own
-    on one server."""
+    """The lesson as the command opens it, every cell run, nothing played yet: a notebook and a child of its own, the
+    next one to sit down at this computer."""
     child = f"child-{uuid.uuid4()}"
     shutil.copy(lab.root / LESSON, lab.root / f"{child}.ipynb")
-    notebook = opened("lab", f"{child}.ipynb")
+    notebook = opened("lab", f"{child}.ipynb", keep_kernel=True)
     sit_down_and_run(notebook)
     expect(notebook.page.locator(".pl-board")).to_have_count(3)
     return notebook
