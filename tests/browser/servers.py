@@ -27,6 +27,11 @@ ADDRESS = {"lab": "/lab/tree/{}?reset", "notebook": "/notebooks/{}?", "voila": "
 
 START_SECONDS = 90
 PAGE_MS = 60_000
+AS_NEW = """%reset -f
+import os
+for name in [name for name in os.environ if name.startswith('PYRAMID_LAB_')]:
+    del os.environ[name]
+%reset -f"""
 KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
 
 
@@ -165,7 +170,8 @@ class NotebookPage:
         """Open another notebook in place of this one; JupyterLab itself is not loaded again.
 
         Args:
-            keep_kernel: the other notebook goes on with the kernel of this one (not in Voila).
+            keep_kernel: the other notebook goes on with the kernel of this one, which forgets its names, its child and
+                its log (not in Voila).
         """
         self.name = name
         if self.server.kind == "voila":
@@ -191,6 +197,8 @@ class NotebookPage:
             [name, keep_kernel],
         )
         self.wait_for_kernel()
+        if keep_kernel:
+            self.execute(AS_NEW)
 
     def wait_for_kernel(self) -> None:
         """Wait for a connected, idle kernel: 'Idle' alone is shown before its socket exists."""

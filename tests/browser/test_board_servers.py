@@ -227,7 +227,7 @@ def test_a_saved_notebook_shows_the_last_position_and_how_to_go_on(lab: Server, 
             .map(cell => cell.toJSON())).includes('1 move made')"""
     )
     notebook.save()
-    opened("lab", "saved.ipynb", keep_kernel=True)
+    opened("lab", "saved.ipynb")
     expect(page.locator(".pl-fallback")).to_be_visible()
     expect(page.locator(".pl-fallback figcaption")).to_contain_text("deal 212, 1 move made, score 1")
     expect(page.locator(".pl-fallback figcaption")).to_contain_text("run this cell again")
