@@ -34,16 +34,23 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Rooms whose tests share a server, a browser, simulated children or printed sheets.
 SHARE = ("browser", "classroom", "insight", "lessons", "sheets")
+# What takes long comes first, so that no worker is left with it at the end while the other has nothing to do.
+LONG_FIRST = ("browser", "classroom", "tests/browser/test_board_page.py", "insight", "sheets", "tests/test_quality.py")
+
+
+def unit_of(nodeid: str) -> str:
+    """What is made once for the tests of a room is made by one worker; elsewhere a file is the unit."""
+    file = nodeid.partition("::")[0]
+    room = file.split("/")[1]
+    # A board in a page of its own needs no server.
+    return room if room in SHARE and not file.endswith("test_board_page.py") else file
 
 
 class ByRoom(LoadScopeScheduling):
-    """What is made once for the tests of a room is made by one worker; elsewhere a file is the unit."""
+    """Gives each worker whole units."""
 
     def _split_scope(self, nodeid: str) -> str:
-        file = nodeid.partition("::")[0]
-        room = file.split("/")[1]
-        # A board in a page of its own needs no server.
-        return room if room in SHARE and not file.endswith("test_board_page.py") else file
+        return unit_of(nodeid)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByRoom:
@@ -52,7 +59,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByRoom:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A busy machine can upset a browser's clock: such a test may try twice more, and the report marks it with R."""
+    """Put the long units first. A busy machine can upset a browser's clock: such a test may try twice more, and the
+    report marks it with R."""
+    places = {unit: at for at, unit in enumerate(LONG_FIRST)}
+    items.sort(key=lambda item: places.get(unit_of(item.nodeid), len(places)))
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.flaky(reruns=2))

@@ -220,7 +220,9 @@ def test_every_card_can_be_reached_by_arrow_keys(make: Callable[..., StaticBoard
     board.action("draw").click()
     board.wait_for_view(1)
     reached = board.page.evaluate(
-        """() => {
+        """async () => {
+            // A key leads to the card that is seen beside this one: the new cards are to lie first.
+            await Promise.all(document.getAnimations().map(one => one.finished));
             const name = () => document.activeElement.dataset.card ?? document.activeElement.dataset.action;
             const press = key => document.activeElement.dispatchEvent(
                 new KeyboardEvent('keydown', {key, bubbles: true, composed: true, cancelable: true}));
