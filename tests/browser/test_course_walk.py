@@ -85,6 +85,13 @@ def test_lessons_as_a_page_without_code(numbers: list[str], lab: Server, opened:
     expect(page.locator(".jp-InputArea-editor")).to_have_count(0)
     for fault in ("There was an error when executing cell", "Error displaying widget"):
         expect(page.get_by_text(fault)).to_have_count(0)
+    if "08" in numbers:
+        form = page.locator(".pl-paper-form")
+        form.get_by_label("1. first card").focus()
+        for cell in ("9s", "4s", "13", "x", "3,5"):
+            page.keyboard.type(cell)
+            page.keyboard.press("Tab")
+        expect(form.get_by_role("status")).to_contain_text("1 try; nothing to look at")
 
 
 def log_with_a_try(place: Path) -> Path:

@@ -227,7 +227,7 @@ def test_scripted_delays_come_back_within_50_ms_also_while_the_kernel_is_busy(le
         }
         return last - shown;
     }"""
-    script = [Move.parse(move) for move in FULL_WIN.split()][:10]
+    script = [Move.parse(move) for move in FULL_WIN.split()][:8]
     delays = [(300, 600), (500, 700), (450, 1300), (350, 1000), (600, 2000), (300, 800)]
     # The first position was painted before anything here watched: its move and the next are played, not measured.
     play_by_clicks(board, str(script[0]))

@@ -1,4 +1,4 @@
-"""The form for a recording sheet, typed into with the keyboard alone, in JupyterLab and as a page of Voila."""
+"""The form for a recording sheet, typed into by keys alone in JupyterLab; for Voila see test_course_walk.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.axe import assert_axe_finds_nothing
@@ -19,9 +18,8 @@ CARDS = (
 )
 
 
-@pytest.mark.parametrize("kind", ["lab", "voila"])
 def test_a_sheet_is_typed_in_by_keys_and_saved_once(
-    kind: str, lab: Server, opened: Callable[..., NotebookPage], tmp_path: Path
+    lab: Server, opened: Callable[..., NotebookPage], tmp_path: Path
 ) -> None:
     store = tmp_path / "log.sqlite3"
     lab.write(
@@ -31,10 +29,9 @@ def test_a_sheet_is_typed_in_by_keys_and_saved_once(
             f"from pyramid_lab.paper_form import enter_sheet\n\nenter_sheet({CARDS!r})",
         ],
     )
-    notebook = opened(kind, "paper.ipynb", keep_kernel=True)
+    notebook = opened("lab", "paper.ipynb", keep_kernel=True)
     page = notebook.page
-    if kind == "lab":
-        notebook.run_all()
+    notebook.run_all()
     form = page.locator(".pl-paper-form")
     said = form.get_by_role("status")
 
@@ -52,8 +49,7 @@ def test_a_sheet_is_typed_in_by_keys_and_saved_once(
     page.keyboard.press("Enter")
     page.keyboard.press("Enter")
     expect(said).to_contain_text("Not saved yet")
-    if kind == "lab":
-        assert_axe_finds_nothing(page, ".pl-paper-form")
+    assert_axe_finds_nothing(page, ".pl-paper-form")
     # A line that keeps its element is read out when its words change.
     said.evaluate("line => { window.line = line; }")
     page.keyboard.press("Tab")
@@ -63,13 +59,11 @@ def test_a_sheet_is_typed_in_by_keys_and_saved_once(
     expect(said).to_contain_text("2 tries saved")
     assert said.evaluate("line => line === window.line")
     expect(form.get_by_label("1. first card")).to_be_disabled()
-    if kind == "lab":
-        assert_axe_finds_nothing(page, ".pl-paper-form")
+    assert_axe_finds_nothing(page, ".pl-paper-form")
 
     with sqlite3.connect(store) as connection:
         logged = connection.execute(
             "SELECT source, outcome, rt_ms FROM events WHERE event_type = 'attempt' ORDER BY seq"
         ).fetchall()
     assert logged == [("table", "correct", 3500), ("table", "blocked", 4000)]
-    if kind == "lab":
-        assert len(notebook.outputs()) == 2  # no key reached the notebook: 'x' would have cut a cell
+    assert len(notebook.outputs()) == 2  # no key reached the notebook: 'x' would have cut a cell

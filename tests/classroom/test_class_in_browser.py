@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.axe import assert_axe_finds_nothing
 from tests.browser.servers import no_request_leaves
@@ -145,43 +144,3 @@ def test_a_board_whose_process_dies_at_the_start_is_loaded_again_by_the_child(
         expect(page.get_by_label("Type the number from the board")).to_be_visible()
     finally:
         tutor.post("/tutor/do", {"do": "lesson", "about": "0"})
-
-
-def test_the_tutor_pauses_and_draws_a_new_number(
-    page: Page, new_context: Callable[..., BrowserContext], school_class: ClassServer
-) -> None:
-    join(page, school_class, school_class.address, "=1+1")
-    cards = stock_left(page)
-    stock(page).click()
-    expect(page.get_by_role("button", name=f"Stock: {cards - 1} cards")).to_be_visible()
-    tutor = new_context().new_page()
-    tutor.set_default_timeout(PAGE_MS)
-    tutor.goto(f"{school_class.address}/tutor/door#{school_class.secret}")
-    row = tutor.get_by_role("row").filter(has_text="=1+1")
-    expect(row).to_contain_text("here")
-    expect(tutor.get_by_role("rowheader", name="Émile <b>bold</b>")).to_be_visible()
-    no_barriers(tutor)
-    shoot(tutor, "tutor")
-
-    tutor.get_by_role("button", name="Pause all").click()
-    expect(page.get_by_role("dialog")).to_contain_text("Pause. Look at your tutor.")
-    shoot(page, "pause")
-    tutor.get_by_role("button", name="Go on").click()
-    expect(page.get_by_role("dialog")).to_be_hidden()
-    wait_until(lambda: school_class.kinds("=1+1")[-2:] == ["pause", "resume"])
-    stock(page).click()
-    expect(page.get_by_role("button", name=f"Stock: {cards - 2} cards")).to_be_visible()
-
-    tutor.get_by_role("button", name="New number").click()
-    expect(tutor.locator("#code")).not_to_have_text(school_class.code)
-    school_class.code = tutor.locator("#code").inner_text()
-    shown = new_context().new_page()
-    shown.goto(f"{school_class.address}/tutor/show")
-    expect(shown).to_have_url(f"{school_class.address}/tutor/door?next=%2Ftutor%2Fshow")  # the secret first
-    large = tutor.context.new_page()
-    large.goto(f"{school_class.address}/tutor/show")
-    expect(large.get_by_role("img", name="QR code")).to_be_visible()
-    shoot(large, "show")
-    no_barriers(large)
-    page.get_by_role("button", name="Leave").click()
-    expect(page.get_by_label("Type the number from the board")).to_be_visible()
