@@ -425,22 +425,21 @@ class Position:
         n_pyramid = self.rules.n_pyramid
         return ((1 << self.next) - (1 << n_pyramid)) & ~self.gone
 
-    def _top_indices(self) -> list[int]:
-        """Deal indices of the tops of the waste piles that are not empty, pile 1 first."""
+    def _tops(self) -> list[int | None]:
+        """Deal index of the top of each waste pile, pile 1 first; ``None`` for an empty one."""
         waste = self._waste_set()
-        if not waste:
-            return []
         if self.rules.piles == 1:
-            return [waste.bit_length() - 1]
-        tops: dict[int, int] = {}
+            return [waste.bit_length() - 1 if waste else None]
+        tops: list[int | None] = [None] * self.rules.piles
         for index in _bits(waste):
-            tops[(index - self.rules.n_pyramid) % 3] = index
-        return [tops[pile] for pile in sorted(tops)]
+            tops[(index - self.rules.n_pyramid) % self.rules.piles] = index
+        return tops
 
     def _exposed_indices(self) -> list[int]:
         """Deal indices in play, in board order: the pyramid from the apex, the tops of the piles, the stock's top."""
         rows = self.rules.rows
-        found = [*_free(rows, self.gone & _geometry(rows).all), *self._top_indices()]
+        found = list(_free(rows, self.gone & _geometry(rows).all))
+        found += [top for top in self._tops() if top is not None]
         if self.rules.stock_top_in_play and self.next < self.rules.pack_size:
             found.append(self.next)
         return found
@@ -487,7 +486,7 @@ class Position:
     @property
     def pile_tops(self) -> tuple[Card | None, ...]:
         """The top card of each waste pile, ``None`` for an empty one."""
-        return tuple(pile[-1] if pile else None for pile in self.waste_piles)
+        return tuple(None if top is None else self.deal[top] for top in self._tops())
 
     @property
     def exposed(self) -> tuple[Card, ...]:
@@ -756,7 +755,7 @@ class Position:
         elif index >= self.next:
             if not (self.rules.stock_top_in_play and index == self.next):
                 raise IllegalMoveError(Reason.FACE_DOWN, move, (card,), f"{card.label} is still in the stock")
-        elif index not in self._top_indices():
+        elif index not in self._tops():
             place = self.place(card)
             pile = self.waste_piles[max(place.pile - 1, 0)]
             raise IllegalMoveError(

@@ -11,7 +11,7 @@ from tests.browser.conftest import browser_context_args, browser_type_launch_arg
 from tests.classroom.class_server import ClassServer, write_lesson
 from tests.log.conftest import postgres  # noqa: F401  # a fixture
 
-NAMES = ["Ana", "Émile <b>bold</b>", "=1+1", "Ben", "Eve", "Gus", "Ines"]
+NAMES = ["Ana", "Émile <b>bold</b>", "=1+1", "Eve", "Gus", "Ines"]
 HERE = Path(__file__).parent
 FAILS = "1 / 0"
 DIES_ONCE = """import os, pathlib

@@ -20,7 +20,7 @@ from tests.classroom.tablet import Tablet
 @pytest.fixture(scope="module")
 def two(school_class: ClassServer) -> Iterator[tuple[Tablet, Tablet]]:
     """Two children at play: the attacker and the one attacked."""
-    tablets = school_class.tablet("Ana"), school_class.tablet("Ben")
+    tablets = school_class.tablet("Ana"), school_class.tablet("=1+1")
     for tablet in tablets:
         tablet.play()
         tablet.act("draw")
