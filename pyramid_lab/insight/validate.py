@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import stats
 
 from pyramid_lab.insight.speed import overall_speed
 
@@ -20,7 +19,7 @@ def auc(positive: npt.ArrayLike, score: npt.ArrayLike) -> float:
     n_negative = len(truth) - n_positive
     if not n_positive or not n_negative:
         return float("nan")
-    ranks = stats.rankdata(values)
+    ranks = pd.Series(values).rank().to_numpy()
     return float((ranks[truth].sum() - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative))
 
 

@@ -1,4 +1,4 @@
-"""A walk through the lessons in real pages: two in JupyterLab with their cells run, each child's lesson on a page of
+"""A walk through the lessons in real pages: the tutor's in JupyterLab with its cells run, each child's on a page of
 Voila without code."""
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ LESSONS = sorted(LESSONS_HOME.glob("*.ipynb"))
 BOARDS = {"00": 1, "01": 3, "02": 2, "03": 2, "04": 2, "05": 2, "06": 2, "07": 2, "08": 1, "09": 3, "10": 1, "11": 0}
 ROUNDS = {"00": 1, "02": 1, "03": 1, "04": 1, "05": 1, "06": 1, "07": 1, "09": 1}
 
-# A board, a flash round, a deal chosen for the child. Others in JupyterLab: test_lesson.py, test_paper_form.py.
-IN_JUPYTERLAB = [path for path in LESSONS if path.name[:2] in ("00", "05")]
+# Lesson 1 in JupyterLab is in test_lesson.py, the form of lesson 8 in test_paper_form.py.
+IN_JUPYTERLAB = [path for path in LESSONS if path.name[:2] == "00"]
 # One after the other on one page: loading a page and its kernel takes longer than a lesson.
 AS_A_PAGE = [["01", "02", "03", "04", "05"], ["06", "07", "08", "09", "10", "11"]]
 

@@ -10,9 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from voila.tornado.handler import TornadoVoilaHandler
 
-from pyramid_lab.classroom import handlers
 from pyramid_lab.classroom.register import ClassLesson, Register
 from tests.classroom.test_codes import Clock
 
@@ -25,6 +23,11 @@ async def endless(self: Any, path: str | None = None) -> AsyncIterator[str]:
 
 
 def test_a_page_that_never_ends_is_given_an_end_and_the_tutor_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Not above: Voila takes a second to load, which only one worker need spend.
+    from voila.tornado.handler import TornadoVoilaHandler
+
+    from pyramid_lab.classroom import handlers
+
     clock, shut = Clock(), []
 
     async def end(kernel_id: str) -> None:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pytest
 
 from pyramid_lab.insight import Thresholds, clean, fact_states, fact_times, own_times
-from pyramid_lab.insight.other_children import Way, other_classroom
 from pyramid_lab.insight.validate import auc, fast_agreement
 
+if TYPE_CHECKING:
+    from pyramid_lab.insight.other_children import Way
+
 CUT = Thresholds.default().bands.fast_s
+
+
+def other_classroom(*arguments: Any) -> Any:
+    # Not above: scipy.stats takes a second to load, which only one worker need spend.
+    from pyramid_lab.insight import other_children
+
+    return other_children.other_classroom(*arguments)
 
 
 def test_fact_time_tells_counted_from_known_after_six_games() -> None:

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from pyramid_lab.insight import (
-    RIVALS,
     STATES,
     Thresholds,
     classroom,
@@ -18,7 +17,6 @@ from pyramid_lab.insight import (
     fact_times,
     own_times,
     random_student,
-    rival_states,
     states_now,
 )
 from pyramid_lab.insight.simulate import NOISE
@@ -104,6 +102,9 @@ def test_gradual_learning_is_told_better_than_by_any_simpler_rule() -> None:
     found = agreement(own, truth)
     assert found["auc"] >= 0.95
     assert found["false_fast"] <= 0.05
+    # Not above: scipy.stats takes a second to load, which only one worker need spend.
+    from pyramid_lab.insight import RIVALS, rival_states
+
     for rule in RIVALS:
         states = rival_states(own, rule).merge(truth, on="event_id")
         other = fast_agreement(states["true_s"] <= CUT, states["fast"], states["score"])
