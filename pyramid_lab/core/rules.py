@@ -6,8 +6,7 @@ import dataclasses
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
-from importlib.resources import files
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
@@ -237,6 +236,8 @@ def _whole(name: str, value: object, low: int, high: int | None, word: str | Non
 
 
 def _nearest(word: str, known: list[str], prefix: str = "") -> str:
+    from difflib import get_close_matches  # only a slip needs it
+
     found = get_close_matches(str(word), known, n=1)
     return f" (did you mean {prefix + found[0]!r}?)" if found else ""
 
@@ -304,8 +305,7 @@ def _describe_scoring(scoring: Scoring) -> list[str]:
 
 
 def _load() -> dict[str, Rules]:
-    text = files("pyramid_lab.core").joinpath("rules.toml").read_text(encoding="utf-8")
-    tables = tomllib.loads(text)
+    tables = tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
     default = Rules.from_dict({"name": "default", **tables.pop("default")})
     return {name: Rules.from_dict({"base": default, "name": name, **table}) for name, table in tables.items()}
 

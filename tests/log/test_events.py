@@ -102,6 +102,7 @@ def test_the_waste_that_was_seen_and_unlimited_redeals() -> None:
     event = tried(three, "6h", "7s")
     assert event.waste_top == "6h 7s 9d"
     assert (event.first_place, event.second_place, event.outcome) == ("pile1", "pile2", "correct")
+    assert tried(three.play(Move.parse("6h+7s")), "8h", "5d").waste_top == "- - 9d"
 
 
 def test_the_score_is_the_one_after_the_event() -> None:
