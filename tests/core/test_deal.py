@@ -219,3 +219,10 @@ def test_one_wrong_digit_in_a_code_is_noticed(name: str, seed: int, data: st.Dat
 def test_a_text_that_is_no_code(text: str) -> None:
     with pytest.raises(InvalidDealError, match="deal code"):
         parse_deal_code(text)
+
+
+def test_the_place_of_a_card_and_of_one_that_the_pack_does_not_hold() -> None:
+    deal = Deal.from_seed(3, 10)
+    assert [deal.index(card) for card in deal] == list(range(40))
+    with pytest.raises(InvalidDealError, match="Kc is not in this deal: its pack holds A to T only"):
+        deal.index(Card.parse("Kc"))

@@ -168,6 +168,11 @@ def test_the_same_message_gives_the_same_id() -> None:
     assert len(different) == 8
 
 
+@pytest.mark.parametrize("written", ["ABCDEF01-2345-4789-8abc-def012345678", "{abcdef01234547898abcdef012345678}"])
+def test_one_id_is_kept_in_one_form_however_it_is_written(written: str) -> None:
+    assert made_event(0, event_id=written).event_id == "abcdef01-2345-4789-8abc-def012345678"
+
+
 def test_times_are_kept_in_utc_to_the_millisecond() -> None:
     local = datetime(2026, 10, 25, 2, 50, 0, 123999, tzinfo=timezone(timedelta(hours=2)))
     event = made_event(0, t_utc=local)
