@@ -14,13 +14,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
 import platformdirs
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, Connection, Dialect, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 from sqlalchemy.pool import StaticPool
@@ -807,7 +807,7 @@ def _event(row: Mapping[Any, Any]) -> Event:
 
 def _put(connection: Connection, kind: Kind, rows: Sequence[dict[str, Any]], *, in_turn: bool = False) -> int:
     """Insert rows, leaving those alone that are there; gives the number of new ones."""
-    if connection.dialect.name not in _INSERTS:
+    if connection.dialect.name not in _CAN_IGNORE:
         return sum(_put_plainly(connection, kind, row, in_turn) for row in rows)
     text, names = _insert(connection.dialect, kind, in_turn)
     # Preserved: the count of rows is asked for after the cursor is closed.
@@ -818,7 +818,8 @@ def _put(connection: Connection, kind: Kind, rows: Sequence[dict[str, Any]], *, 
     )
 
 
-_INSERTS: Final[dict[str, Any]] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
+_CAN_IGNORE: Final = frozenset({"sqlite", "postgresql"})
+"""Databases whose dialect has an insert that leaves alone what is there."""
 
 
 def _insert(dialect: Dialect, kind: Kind, in_turn: bool) -> tuple[str, Sequence[str] | None]:
@@ -827,7 +828,8 @@ def _insert(dialect: Dialect, kind: Kind, in_turn: bool) -> tuple[str, Sequence[
     if made is None:
         table, key = _table(kind)
         names = [column.name for column in table.columns if column.name != "seq"]
-        insert = _INSERTS[dialect.name](table)
+        # Only the one that is used: to load PostgreSQL's takes a child's kernel 50 ms.
+        insert = import_module(f"sqlalchemy.dialects.{dialect.name}").insert(table)
         if in_turn:
             given = sa.select(*(sa.bindparam(name, type_=table.c[name].type) for name in names))
             insert = insert.from_select(names, given.where(~_turn_is_over()))
@@ -845,7 +847,7 @@ _MADE: Final[dict[tuple[str, str, Kind, bool], tuple[str, Sequence[str] | None]]
 def write_sooner(url: str) -> None:
     """Make the statements that a store at this URL will need; for a process that waits and has time."""
     dialect = make_url(url).get_dialect()()
-    if dialect.name in _INSERTS:
+    if dialect.name in _CAN_IGNORE:
         _insert(dialect, "session", False)
         _insert(dialect, "event", True)
 

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sqlite3
+import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,6 +20,7 @@ from playwright.sync_api import Page, expect
 from pyramid_lab.core import Deal, Game, Move, rule_set
 from tests.browser.servers import NotebookPage, Server, no_request_leaves
 from tests.browser.static_board import save_picture
+from tests.browser.test_board_page import BUTTON_BOUNCE_MS
 from tests.solver.plain_search import fewest_steps
 
 # Makes, plays and closes boards, each with a line to whatever page listens; prints what is left and the growth in MB.
@@ -53,8 +55,14 @@ CELL = "from pyramid_lab.lesson import play\n\nplay('one-pass', 212, rows=3, pla
 Opened = Callable[..., NotebookPage]
 
 
-def log_rows(server: Server, log: str) -> list[tuple[Any, ...]]:
-    with sqlite3.connect(f"file:{server.root / log}?mode=ro", uri=True) as connection:
+@pytest.fixture
+def log(lab: Server) -> Path:
+    """A log of the test's own. A second try has another: it does not go on with the game of the first."""
+    return lab.root / f"{uuid.uuid4()}.sqlite3"
+
+
+def log_rows(log: Path) -> list[tuple[Any, ...]]:
+    with sqlite3.connect(f"file:{log}?mode=ro", uri=True) as connection:
         query = "SELECT event_type, first_card, second_card, outcome, input, rt_ms FROM events ORDER BY seq"
         rows = connection.execute(query).fetchall()
     # A hint names its cards in no order of choosing: here the jack first.
@@ -74,15 +82,14 @@ def view(page: Page, number: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["lab", "voila"])
-def test_a_game_by_mouse_and_keys(kind: str, lab: Server, opened: Opened) -> None:
-    log, name = f"board-{kind}.sqlite3", f"board-{kind}.ipynb"
-    lab.write(name, [CELL.format(log=lab.root / log), "1 + 1"])
+def test_a_game_by_mouse_and_keys(kind: str, lab: Server, opened: Opened, log: Path) -> None:
+    name = f"board-{kind}.ipynb"
+    lab.write(name, [CELL.format(log=log), "1 + 1"])
     play_by_mouse_and_keys(opened(kind, name), log)
 
 
-def test_a_game_in_notebook_7_and_a_second_tab_that_agrees(lab: Server, page: Page, opened: Opened) -> None:
-    log = "tabs.sqlite3"
-    lab.write("tabs.ipynb", [CELL.format(log=lab.root / log), "1 + 1"])
+def test_a_game_in_notebook_7_and_a_second_tab_that_agrees(lab: Server, page: Page, opened: Opened, log: Path) -> None:
+    lab.write("tabs.ipynb", [CELL.format(log=log), "1 + 1"])
     strangers = no_request_leaves(page)
     first = lab.showing("notebook").open(page, "tabs.ipynb")
     play_by_mouse_and_keys(first, log)
@@ -95,12 +102,12 @@ def test_a_game_in_notebook_7_and_a_second_tab_that_agrees(lab: Server, page: Pa
         expect(card(tab, "4s")).to_have_count(1)
         expect(card(tab, "6h")).to_have_count(0)
     # The game's five, the first tab's loss of the focus, and the one from the second tab.
-    rows = [row[:4] for row in log_rows(lab, log)][6:]
+    rows = [row[:4] for row in log_rows(log)][6:]
     assert [row for row in rows if row[0] != "focus_lost"] == [("attempt", "6h", "7s", "correct")]
     assert strangers == []
 
 
-def play_by_mouse_and_keys(notebook: NotebookPage, log: str) -> None:
+def play_by_mouse_and_keys(notebook: NotebookPage, log: Path) -> None:
     """Play the game of CELL, and see that the notebook around it takes no key and the log holds every move."""
     page, server = notebook.page, notebook.server
     if server.kind != "voila":
@@ -128,7 +135,7 @@ def play_by_mouse_and_keys(notebook: NotebookPage, log: str) -> None:
     view(page, 5)
     if server.kind != "voila":
         assert len(notebook.outputs()) == 2
-    assert [row[:4] for row in log_rows(server, log)] == [
+    assert [row[:4] for row in log_rows(log)] == [
         ("deal", None, None, None),
         ("attempt", "Kc", None, "correct"),
         ("hint", "Js", "2d", None),
@@ -136,15 +143,14 @@ def play_by_mouse_and_keys(notebook: NotebookPage, log: str) -> None:
         ("undo", None, None, None),
         ("attempt", "Js", "2d", "correct"),
     ]
-    last = log_rows(server, log)[-1]
+    last = log_rows(log)[-1]
     assert last[4] == "keyboard"
     assert last[5] is not None
     page.keyboard.press("Tab")
     assert page.evaluate("() => document.activeElement.closest('.pl-board')") is None
 
 
-def test_two_notebooks_on_one_kernel_both_work(lab: Server, opened: Opened) -> None:
-    log = lab.root / "shared.sqlite3"
+def test_two_notebooks_on_one_kernel_both_work(lab: Server, opened: Opened, log: Path) -> None:
     for name, rows in (("one.ipynb", 3), ("two.ipynb", 4)):
         lab.write(name, [f"from pyramid_lab.lesson import play\n\nplay('one-pass', 212, rows={rows}, place='{log}')"])
     notebook = opened("lab", "one.ipynb", keep_kernel=True)
@@ -177,12 +183,13 @@ def test_two_notebooks_on_one_kernel_both_work(lab: Server, opened: Opened) -> N
     first.locator("button[data-card=Js]").click()
     first.locator("button[data-card='2d']").click()
     expect(first.locator("button[data-card=Js]")).to_have_count(0)
-    assert [row[0] for row in log_rows(lab, log.name)] == ["deal", "attempt", "deal", "draw", "attempt"]
+    assert [row[0] for row in log_rows(log)] == ["deal", "attempt", "deal", "draw", "attempt"]
 
 
-def test_two_clicks_while_the_kernel_is_busy_are_one_discard_and_one_stale_row(lab: Server, opened: Opened) -> None:
-    log = "busy.sqlite3"
-    lab.write("busy.ipynb", [CELL.format(log=lab.root / log)])
+def test_two_clicks_while_the_kernel_is_busy_are_one_discard_and_one_stale_row(
+    lab: Server, opened: Opened, log: Path
+) -> None:
+    lab.write("busy.ipynb", [CELL.format(log=log)])
     notebook = opened("lab", "busy.ipynb", keep_kernel=True)
     page = notebook.page
     notebook.run_all()
@@ -207,15 +214,14 @@ def test_two_clicks_while_the_kernel_is_busy_are_one_discard_and_one_stale_row(l
     )
     expect(card(page, "Js")).to_have_count(0, timeout=20_000)
     page.wait_for_function("() => document.querySelector('.pl-board').dataset.link === 'live'")
-    rows = log_rows(lab, log)
+    rows = log_rows(log)
     assert [row[:4] for row in rows[2:]] == [("attempt", "Js", "2d", "correct"), ("stale", "Js", "2d", None)]
     # The time of the pair is the child's, not the kernel's.
     assert rows[2][5] < 3000
 
 
-def test_a_saved_notebook_shows_the_last_position_and_how_to_go_on(lab: Server, opened: Opened) -> None:
-    log = "saved.sqlite3"
-    lab.write("saved.ipynb", [CELL.format(log=lab.root / log)])
+def test_a_saved_notebook_shows_the_last_position_and_how_to_go_on(lab: Server, opened: Opened, log: Path) -> None:
+    lab.write("saved.ipynb", [CELL.format(log=log)])
     notebook = opened("lab", "saved.ipynb", keep_kernel=True)
     page = notebook.page
     notebook.run_all()
@@ -237,9 +243,8 @@ def test_a_saved_notebook_shows_the_last_position_and_how_to_go_on(lab: Server, 
     expect(page.locator(".pl-fallback")).to_be_hidden()
 
 
-def test_a_restarted_kernel_is_told_on_the_board_that_it_left_behind(lab: Server, opened: Opened) -> None:
-    log = "restart.sqlite3"
-    lab.write("restart.ipynb", [CELL.format(log=lab.root / log)])
+def test_a_restarted_kernel_is_told_on_the_board_that_it_left_behind(lab: Server, opened: Opened, log: Path) -> None:
+    lab.write("restart.ipynb", [CELL.format(log=log)])
     notebook = opened("lab", "restart.ipynb", keep_kernel=True)
     page = notebook.page
     notebook.run_all()
@@ -254,7 +259,7 @@ def test_a_restarted_kernel_is_told_on_the_board_that_it_left_behind(lab: Server
     card(page, "Js").click()
     card(page, "2d").click()
     expect(card(page, "Js")).to_have_count(0)
-    assert [row[:4] for row in log_rows(lab, log)] == [
+    assert [row[:4] for row in log_rows(log)] == [
         ("deal", None, None, None),
         ("attempt", "Kc", None, "correct"),
         ("attempt", "Js", "2d", "correct"),
@@ -262,7 +267,7 @@ def test_a_restarted_kernel_is_told_on_the_board_that_it_left_behind(lab: Server
 
 
 def test_the_solver_points_the_way_and_proves_that_none_is_left(
-    lab: Server, opened: Opened, pictures: Path | None
+    lab: Server, opened: Opened, log: Path, pictures: Path | None
 ) -> None:
     # 4♠ and 6♥ is the first legal discard, and after it nothing can be won, as the search without pruning has it too.
     options = {"rows": 4, "draw": 3, "target": 10}
@@ -270,7 +275,6 @@ def test_the_solver_points_the_way_and_proves_that_none_is_left(
     assert start.legal_moves()[0] == Move.parse("4s+6h")
     assert fewest_steps(start) is not None
     assert fewest_steps(start.play(Move.parse("4s+6h"))) is None
-    log = lab.root / "proof.sqlite3"
     cell = f"play('one-pass', 24, **{options}, place='{log}')"
     lab.write("proof.ipynb", [f"from pyramid_lab.lesson import play\n\n{cell}"])
     notebook = opened("lab", "proof.ipynb", keep_kernel=True)
@@ -284,6 +288,7 @@ def test_the_solver_points_the_way_and_proves_that_none_is_left(
     card(page, "4s").click()
     card(page, "6h").click()
     view(page, 2)
+    page.wait_for_timeout(BUTTON_BOUNCE_MS)  # two presses sooner after one another are one
     page.keyboard.press("h")
     expect(notice).to_have_text("There was still a way 1 step ago: undo 1, or try this deal again.")
     for number in range(10):
@@ -300,8 +305,9 @@ def test_the_solver_points_the_way_and_proves_that_none_is_left(
     expect(message).to_have_text("Turn a card. That way the pyramid can be cleared.")
 
 
-def test_a_killed_kernel_is_told_in_plain_words_and_the_game_goes_on_as_it_was(lab: Server, opened: Opened) -> None:
-    log = lab.root / "killed.sqlite3"
+def test_a_killed_kernel_is_told_in_plain_words_and_the_game_goes_on_as_it_was(
+    lab: Server, opened: Opened, log: Path
+) -> None:
     lab.write("killed.ipynb", [f"from pyramid_lab.lesson import play\n\nplay('classic', 17, draw=3, place='{log}')"])
     notebook = opened("lab", "killed.ipynb", keep_kernel=True)
     page = notebook.page
@@ -330,7 +336,7 @@ def test_a_killed_kernel_is_told_in_plain_words_and_the_game_goes_on_as_it_was(l
     page.keyboard.press("y")
     view(page, 2)
     assert table(page) == before
-    rows = [row[0] for row in log_rows(lab, log.name)]
+    rows = [row[0] for row in log_rows(log)]
     assert rows == ["deal", "attempt", *["draw"] * 8, "redeal", "draw", "undo", "undo", "redo", "undo", "redo"]
 
 
