@@ -16,7 +16,7 @@ from pyramid_lab.core import Deal, Game, Move, MoveKind, Outcome, rule_set
 from tests.browser.servers import NotebookPage, Server
 
 LESSON = "01_partners.ipynb"
-FIRST_BOARD_CELL = 5
+FIRST_BOARD_CELL, LAST_BOARD_CELL = 5, 11
 
 # The lesson's first and last board, and a way to win each; the test below plays them by the rules first.
 SMALL, SMALL_RULES = Deal.from_seed(212), rule_set("one-pass").replace(rows=3)
@@ -32,19 +32,17 @@ Row = dict[str, Any]
 
 @pytest.fixture
 def lesson(lab: Server, opened: Callable[..., NotebookPage]) -> NotebookPage:
-    """The lesson as the command opens it, every cell run, nothing played yet: a notebook and a child of its own, the
-    next one to sit down at this computer."""
+    """The lesson as the command opens it, no cell run yet: a notebook and a child of its own, the next one to sit down
+    at this computer."""
     child = f"child-{uuid.uuid4()}"
     shutil.copy(lab.root / LESSON, lab.root / f"{child}.ipynb")
     notebook = opened("lab", f"{child}.ipynb", keep_kernel=True)
-    sit_down_and_run(notebook)
-    expect(notebook.page.locator(".pl-board")).to_have_count(3)
+    sit_down(notebook)
     return notebook
 
 
-def sit_down_and_run(notebook: NotebookPage) -> None:
+def sit_down(notebook: NotebookPage) -> None:
     notebook.execute(f"import os; os.environ['PYRAMID_LAB_STUDENT'] = {child_of(notebook)!r}")
-    notebook.run_all()
 
 
 def child_of(notebook: NotebookPage) -> str:
@@ -171,6 +169,8 @@ def test_the_scripts_win_by_the_rules(rules: Any, deal: Deal, script: str) -> No
 
 def test_games_are_won_by_clicks_and_by_keys_and_the_log_equals_the_scripts(lesson: NotebookPage) -> None:
     boards = lesson.page.locator(".pl-board")
+    lesson.run_all()
+    expect(boards).to_have_count(3)
     play_by_clicks(boards.nth(2), FULL_WIN)
     expect(boards.nth(2).locator(".pl-end")).to_be_visible()
     play_by_keys(boards.first, SMALL_WIN)
@@ -198,7 +198,9 @@ def test_games_are_won_by_clicks_and_by_keys_and_the_log_equals_the_scripts(less
 
 
 def test_scripted_delays_come_back_within_50_ms_also_while_the_kernel_is_busy(lesson: NotebookPage) -> None:
-    board = lesson.page.locator(".pl-board").nth(2)
+    board = lesson.page.locator(".pl-board").last
+    lesson.run_cell(FIRST_BOARD_CELL)
+    lesson.run_cell(LAST_BOARD_CELL)
     # In the page, so that nothing of the test's own time enters: after the position was painted, wait, press the first
     # card, wait, press the second; give back when the last press was, counted from the paint.
     press = """async (root, {presses, delays}) => {
@@ -260,6 +262,7 @@ def test_five_runs_of_the_cell_and_one_click_make_one_row(lesson: NotebookPage) 
 def test_reload_and_restart_lose_nothing(lesson: NotebookPage) -> None:
     script = SMALL_WIN.split()
     board = lesson.page.locator(".pl-board").first
+    lesson.run_cell(FIRST_BOARD_CELL)
     play_by_clicks(board, " ".join(script[:2]))
     lesson.save()
 
@@ -269,7 +272,8 @@ def test_reload_and_restart_lose_nothing(lesson: NotebookPage) -> None:
     play_by_clicks(board, " ".join(script[2:4]))
 
     lesson.restart_kernel()
-    sit_down_and_run(lesson)
+    sit_down(lesson)
+    lesson.run_cell(FIRST_BOARD_CELL)
     expect(card(board, "4s")).to_have_count(1)
     expect(card(board, "6h")).to_have_count(0)
     for _ in script[2:4]:  # what was done before the restart can be taken back

@@ -57,6 +57,8 @@ class Tablet:
         self.session = requests.Session()
         self.session.verify = str(CERTIFICATE)
         self.session.trust_env = False
+        self.page = ""
+        """The lesson's HTML, as it was loaded last."""
         self.kernel_id = ""
         self.board_id = ""
         self.line: websocket.WebSocket | None = None
@@ -129,7 +131,7 @@ class Tablet:
         """Load the lesson as a browser does; gives its HTML."""
         answer = self.get("/play")
         assert answer.status_code == 200, answer.status_code
-        page = answer.text
+        self.page = page = answer.text
         found = re.search(r'"kernelId": "([0-9a-f-]+)"', page)
         assert found, page[-2000:]
         self.kernel_id = found[1]
