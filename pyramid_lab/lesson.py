@@ -34,7 +34,7 @@ _RULE_NAMES: Final = tuple(item.name for item in dataclasses.fields(Rules))
 
 _lock = threading.Lock()
 _stores: dict[str, Store] = {}
-_sessions: dict[tuple[str, str], str] = {}
+_sessions: dict[tuple[str, str, str | None], str] = {}
 _boards: dict[str, list[Board]] = {}
 
 
@@ -182,11 +182,13 @@ def _rules(
 
 
 def session_of(store: Store, student_id: str, lesson: str | None = None) -> str:
-    """The id of the sitting: one for each process and student, noted in the log when its first board is made."""
-    key = (str(store.url), student_id)
+    """The id of the sitting, noted in the log when its first board is made: one for each process and student, or what
+    the class says (``$PYRAMID_LAB_SESSION``)."""
+    given = os.environ.get(SESSION_VARIABLE)
+    key = (str(store.url), student_id, given)
     with _lock:
         if key not in _sessions:
-            _sessions[key] = os.environ.get(SESSION_VARIABLE) or new_id()
+            _sessions[key] = given or new_id()
             store.open_session(student_id, lesson=lesson or _this_lesson(), session_id=_sessions[key])
         return _sessions[key]
 

@@ -282,7 +282,9 @@ class ClassApp(Voila):  # type: ignore[misc]  # Voila has no types
     # --- kernels
 
     async def kernel_for(self, seat: Seat, lesson: ClassLesson, folder: str, given: Mapping[str, str]) -> str:
-        """The one kernel of a seat, new for each load of its page; the one before it ends."""
+        """The one kernel of a seat. At the next lesson it is the one of the lesson before, emptied. A lesson that is
+        loaded again, perhaps since something went wrong, gets a new one, and so does one whose page before still loads:
+        its cells would go on in the kernel. The one before a new one ends."""
         assert seat.pupil is not None
         environment = {name: value for name, value in given.items() if os.environ.get(name) != value}
         environment |= {
@@ -293,8 +295,11 @@ class ClassApp(Voila):  # type: ignore[misc]  # Voila has no types
         }
         async with self._locks.setdefault(seat, asyncio.Lock()):
             # The id changes in one step: a page that sees none has lost its kernel and starts again.
-            kernel_id = await self.kernel_manager.take(environment, folder)
-            await self.kernel_manager.shut(self.register.give_kernel(seat, kernel_id))
+            kept = seat.kernel_id if seat.kernel_lesson not in (None, lesson) else None
+            kernel_id = await self.kernel_manager.take(environment, folder, kept)
+            before = self.register.give_kernel(seat, kernel_id)
+            if before != kernel_id:
+                await self.kernel_manager.shut(before)
         if seat.state is not SeatState.SEATED or self.register.state is State.ENDED:
             await self.close_kernel(seat)
             raise tornado.web.HTTPError(403)

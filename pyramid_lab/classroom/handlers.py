@@ -375,7 +375,7 @@ class LessonHandler(Guarded, TornadoVoilaHandler):  # type: ignore[misc]  # Voil
         if self.kernels and (
             self.kernels.kernel_id == "" or self.kernels.seat.kernel_id in (None, self.kernels.kernel_id)
         ):
-            self.app.register.lesson_came(self.kernels.seat, failed=failed)
+            self.app.register.lesson_came(self.kernels.seat, self.kernels.lesson, failed=failed)
 
 
 class OverHandler(ClassHandler):

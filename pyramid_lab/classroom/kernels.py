@@ -19,6 +19,10 @@ from traitlets import Integer, Unicode
 STARTED_AT_ONCE: Final = 2
 READY_SECONDS: Final = 120
 GOODBYE_SECONDS: Final = 5
+EMPTY_SECONDS: Final = 10
+"""So long a kernel has to forget a lesson, with thirty at it at once on a slow laptop; one that hangs is replaced."""
+
+_EMPTY: Final = "import ipywidgets; ipywidgets.Widget.close_all(); get_ipython().run_line_magic('reset', '-f')"
 
 
 class ClassKernels(AsyncMappingKernelManager):
@@ -73,13 +77,22 @@ class ClassKernels(AsyncMappingKernelManager):
         else:
             self.log.error("A kernel for the class could not be started", exc_info=task.exception())
 
-    async def take(self, environment: Mapping[str, str], folder: str) -> str:
-        """A kernel with this environment and working folder: one that waits, or a new one.
+    async def take(self, environment: Mapping[str, str], folder: str, kept: str | None = None) -> str:
+        """A kernel with this environment and working folder: the kept one, one that waits, or a new one.
 
         Args:
             environment: variables set before any cell runs.
             folder: working folder, inside the root.
+            kept: the kernel of the same child's lesson before. It forgets that lesson's names and boards and goes on,
+                unless it is gone or busy: when a class goes on to the next lesson, thirty new kernels would start at
+                once.
         """
+        ready = (
+            f"import json, os; os.environ.update(json.loads({json.dumps(dict(environment))!r})); "
+            f"os.chdir({os.fspath(self.cwd_for_path(folder))!r}); del json, os"  # type: ignore[no-untyped-call]
+        )
+        if kept is not None and await self._emptied(kept, ready):
+            return kept
         kernel_id = ""
         while self._waiting and kernel_id not in self:
             kernel_id = self._waiting.popleft()
@@ -88,15 +101,11 @@ class ClassKernels(AsyncMappingKernelManager):
                 raise web.HTTPError(503)
             kernel_id = str(uuid.uuid4())
         self._preparing.add(kernel_id)
-        self._loading[kernel_id] = asyncio.get_running_loop().time()
+        self._loads(kernel_id)
         try:
             if kernel_id not in self:
                 await super().start_kernel(kernel_id=kernel_id, kernel_name="python3", path=ApiPath(folder))
-            await self._run(
-                kernel_id,
-                f"import json, os; os.environ.update(json.loads({json.dumps(dict(environment))!r})); "
-                f"os.chdir({os.fspath(self.cwd_for_path(folder))!r}); del json, os",  # type: ignore[no-untyped-call]
-            )
+            await self._run(kernel_id, ready)
         except BaseException:
             await self.shut(kernel_id)
             raise
@@ -154,6 +163,20 @@ class ClassKernels(AsyncMappingKernelManager):
             raise
         finally:
             self._preparing.discard(kernel_id)
+
+    async def _emptied(self, kernel_id: str, ready: str) -> bool:
+        """Whether a kernel has forgotten its lesson and is ready for another."""
+        if kernel_id not in self:
+            return False
+        self._loads(kernel_id)
+        try:
+            await asyncio.wait_for(self._run(kernel_id, f"{_EMPTY}\n{ready}"), EMPTY_SECONDS)
+        except (TimeoutError, RuntimeError):
+            return False
+        return kernel_id in self
+
+    def _loads(self, kernel_id: str) -> None:
+        self._loading[kernel_id] = asyncio.get_running_loop().time()
 
     async def _run(self, kernel_id: str, code: str) -> None:
         client: Any = self.get_kernel(kernel_id).client()

@@ -69,6 +69,7 @@ class Seat:
         pages: pages that are open now.
         seen: when a page was last open, on the register's clock.
         kernel_id: of the kernel that plays for this child, if one does.
+        kernel_lesson: whose page that kernel has run to its end, nothing having failed.
         failed: whether the newest lesson page came with something that failed, or not at all.
     """
 
@@ -79,6 +80,7 @@ class Seat:
     session_ids: dict[ClassLesson, str] = field(default_factory=dict)
     pages: int = 0
     kernel_id: str | None = None
+    kernel_lesson: ClassLesson | None = None
     failed: bool = False
 
 
@@ -274,7 +276,7 @@ class Register:
 
     def give_kernel(self, seat: Seat, kernel_id: str | None) -> str | None:
         """Note which kernel plays for a seat; the answer is the one before it."""
-        before, seat.kernel_id = seat.kernel_id, kernel_id
+        before, seat.kernel_id, seat.kernel_lesson = seat.kernel_id, kernel_id, None
         self._changed()
         return before
 
@@ -283,9 +285,9 @@ class Register:
         at another lesson meanwhile."""
         return seat.session_ids.setdefault(lesson, str(uuid.uuid4()))
 
-    def lesson_came(self, seat: Seat, *, failed: bool) -> None:
+    def lesson_came(self, seat: Seat, lesson: ClassLesson, *, failed: bool) -> None:
         """Note how the lesson's page came out."""
-        seat.failed = failed
+        seat.failed, seat.kernel_lesson = failed, None if failed else lesson
         self._changed()
 
     # --- the whole class

@@ -13,6 +13,11 @@ from tests.log.conftest import postgres  # noqa: F401  # a fixture
 
 NAMES = ["Ana", "Émile <b>bold</b>", "=1+1", "Eve", "Gus", "Ines"]
 HERE = Path(__file__).parent
+LEFT = "left = 1"
+NOTHING_LEFT = """from comm import get_comm_manager
+assert "left" not in globals()
+assert not get_comm_manager().comms"""
+"""Fails where a lesson's kernel still has the names or the board of the one before."""
 FAILS = "1 / 0"
 DIES_ONCE = """import os, pathlib
 mark = pathlib.Path(os.environ["PYRAMID_LAB_STUDENT"])
@@ -38,7 +43,7 @@ def school_class(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClassServ
     home = tmp_path_factory.mktemp("class")
     lessons = [
         write_lesson(home / f"{number}.ipynb", f"Lesson {number}", number, *before)
-        for number, before in enumerate([[], [], [FAILS], [DIES_ONCE]], start=1)
+        for number, before in enumerate([[LEFT], [NOTHING_LEFT], [FAILS], [DIES_ONCE]], start=1)
     ]
     server = ClassServer(home, NAMES, *lessons)
     yield server

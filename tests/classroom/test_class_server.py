@@ -127,8 +127,10 @@ def test_a_lesson_that_fails_says_so_in_a_childs_words_and_to_the_tutor(school_c
     assert "Load this page again</button>" in page
     assert not re.search("ZeroDivision|Traceback|cell \\[|Voil", page.partition('id="rendered_cells"')[2])
     assert hand() == "The lesson failed on this tablet; the window of the command line says why."
+    failed = tablet.kernel_id
     tutor.post("/tutor/do", {"do": "lesson", "about": "0"})
     tablet.load()
+    assert tablet.kernel_id != failed
     assert hand() == ""
     tablet.leave()
 
@@ -143,6 +145,7 @@ def test_pause_and_next_lesson_reach_every_tablet_and_the_log(school_class: Clas
     wait_until(lambda: tablet.news["state"] == "paused")
     tutor.post("/tutor/do", {"do": "resume"})
     wait_until(lambda: tablet.news["state"] == "playing")
+    kernels = set()
     for lesson in (0, 1, 0):
         tutor.post("/tutor/do", {"do": "lesson", "about": str(lesson)})
         wait_until(lambda expected=lesson: tablet.news["lesson"] == expected)
@@ -151,6 +154,8 @@ def test_pause_and_next_lesson_reach_every_tablet_and_the_log(school_class: Clas
         tablet.play()
         assert tablet.view["deal"].startswith(f"classic-{lesson + 1}-")
         tablet.act("draw")
+        kernels.add(tablet.kernel_id)
+    assert len(kernels) == 1  # thirty new ones at once would take half a minute
     assert tutor.post("/tutor/do", {"do": "lesson", "about": "7"}).status_code == 400
     assert tutor.post("/tutor/do", {"do": "dance"}).status_code == 400
     tablet.leave()

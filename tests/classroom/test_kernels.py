@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from jupyter_server.services.kernels import kernelmanager
 
+from pyramid_lab.classroom import kernels
 from pyramid_lab.classroom.kernels import READY_SECONDS, ClassKernels
 from tests.classroom.test_codes import Clock
 
@@ -97,3 +98,24 @@ def test_a_page_that_came_and_went_loses_its_kernel_in_its_time(room: Room) -> N
 def test_a_page_that_never_comes_loses_its_kernel_at_last(room: Room) -> None:
     room.later(READY_SECONDS + 1)
     assert not room.lives
+
+
+def test_the_next_lesson_goes_on_with_the_kernel_unless_it_is_busy_or_gone(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def take(kept: str) -> str:
+        return str(room.done(room.kernels.take({}, "", kept)))
+
+    assert take(room.kernel) == room.kernel
+
+    at_work = room.kernel
+
+    async def run(self: ClassKernels, kernel_id: str, code: str) -> None:
+        if kernel_id == at_work:
+            await asyncio.Event().wait()
+
+    monkeypatch.setattr(ClassKernels, "_run", run)
+    monkeypatch.setattr(kernels, "EMPTY_SECONDS", 0)
+    another = take(at_work)
+    assert another != at_work
+    assert take("gone") not in (at_work, another, "gone")

@@ -183,3 +183,15 @@ def test_no_change_of_the_computers_time_matters(register: Register, clock: Cloc
     seat = tablet(register)
     register.take(seat, "s-ana")
     assert seat.seen == clock.now
+
+
+def test_a_kernel_is_known_to_be_done_with_a_lesson_only_after_its_page_came_whole(register: Register) -> None:
+    seat, (one, two) = tablet(register), LESSONS
+    assert register.give_kernel(seat, "first") is None
+    assert seat.kernel_lesson is None  # its cells still run
+    register.lesson_came(seat, one, failed=False)
+    assert (seat.kernel_lesson, seat.failed) == (one, False)
+    assert register.give_kernel(seat, "first") == "first"  # the same again, for the next lesson
+    assert seat.kernel_lesson is None
+    register.lesson_came(seat, two, failed=True)
+    assert (seat.kernel_lesson, seat.failed) == (None, True)
