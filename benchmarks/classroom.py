@@ -1,11 +1,12 @@
 """A class of thirty on one laptop: how soon everyone plays, how fast a click is answered, what it costs, what is lost.
 
-    python benchmarks/classroom.py [--children 30] [--browsers 3] [--seconds 60] [--joins 100]
+    python benchmarks/classroom.py [--children 30] [--browsers 3] [--seconds 60] [--joins 100] [--next 30]
 
 Starts the real command, waits until its kernels wait, rings the bell: all children load the lesson at once, some in
 real browsers, the others as protocol clients that speak what a page speaks. Then everyone plays at a child's pace, a
 click each 3 to 8 s, all at once on the bell. Every answered click is counted by the client that sent it and looked up
-in the log's file. `--joins` lets so many children join and leave one after another and counts the processes.
+in the log's file. `--joins` lets so many children join and leave one after another and counts the processes; `--next`
+takes so many children to the next lesson, all at once.
 
 Figures depend on the machine and on what else runs: the load before the start is printed with them.
 """
@@ -30,7 +31,7 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from tests.classroom.class_server import ClassServer, wait_until
+from tests.classroom.class_server import ClassServer, wait_until, write_lesson
 from tests.classroom.tablet import Tablet
 
 CLICK = """async () => {
@@ -164,16 +165,20 @@ def percentile(values: Sequence[float], share: float) -> float:
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
+def wait_for_kernels(server: ClassServer, number: int) -> None:
+    """A kernel counts from its first moment; quiet processors show that the imports are done too."""
+    wait_until(lambda: len(server.kernels()) >= number, 300)
+    busy = [psutil.Process(server.process.pid), *server.kernels()]
+    wait_until(lambda: sum(one.cpu_percent(0.05) for one in busy) < 20, 300)
+
+
 def lesson(children: int, browsers: int, seconds: float) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="pyramid-lab-load-", ignore_cleanup_errors=True) as home:
         names = [f"Child {number:02}" for number in range(1, children + 1)]
         start = time.perf_counter()
         server = ClassServer(Path(home), names, options=["--away=5"], watched=False)
         try:
-            wait_until(lambda: len(server.kernels()) >= children, 300)
-            # A kernel counts from its first moment; quiet processors show that the imports are done too.
-            busy = [psutil.Process(server.process.pid), *server.kernels()]
-            wait_until(lambda: sum(one.cpu_percent(0.05) for one in busy) < 20, 300)
+            wait_for_kernels(server, children)
             ready = time.perf_counter() - start
             waiting = memory(server)
             bell = threading.Barrier(children)
@@ -252,12 +257,52 @@ def joins(count: int) -> dict[str, Any]:
             server.stop()
 
 
+def next_lesson(children: int) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="pyramid-lab-next-", ignore_cleanup_errors=True) as home:
+        names = [f"Child {number:02}" for number in range(1, children + 1)]
+        lessons = [write_lesson(Path(home) / f"{number}.ipynb", f"Lesson {number}", number) for number in (1, 2)]
+        server = ClassServer(Path(home) / "class", names, *lessons, watched=False)
+        try:
+            wait_for_kernels(server, children)
+            tablets, tutor = [server.tablet(name) for name in names], server.tutor()
+
+            def boards() -> list[float]:
+                """Seconds until each child has its board, all of them loading the page at one moment."""
+                took: list[float] = []
+
+                def load(tablet: Tablet) -> None:
+                    start = time.perf_counter()
+                    tablet.close()
+                    tablet.play()
+                    took.append(round(time.perf_counter() - start, 1))
+
+                loading = [threading.Thread(target=load, args=(tablet,)) for tablet in tablets]
+                for one in loading:
+                    one.start()
+                for one in loading:
+                    one.join()
+                return [statistics.median(took), max(took)]
+
+            first = boards()
+            tutor.post("/tutor/do", {"do": "lesson", "about": "1"})
+            second = boards()
+            return {
+                "children who go to the next lesson": children,
+                "first lesson's board, median and last child, s": first,
+                "next lesson's board, median and last child, s": second,
+                "kernels now": len(server.kernels()),
+            }
+        finally:
+            server.stop()
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--children", type=int, default=30)
     options.add_argument("--browsers", type=int, default=3)
     options.add_argument("--seconds", type=float, default=60)
     options.add_argument("--joins", type=int, default=100)
+    options.add_argument("--next", type=int, default=30)
     chosen = options.parse_args()
     load = ", ".join(f"{value:.1f}" for value in psutil.getloadavg())
     print(f"{psutil.cpu_count()} processors; load before the start: {load}", flush=True)
@@ -266,6 +311,8 @@ def main() -> None:
         parts.append(lesson(chosen.children, min(chosen.browsers, chosen.children - 1), chosen.seconds))
     if chosen.joins:
         parts.append(joins(chosen.joins))
+    if chosen.next:
+        parts.append(next_lesson(chosen.next))
     for part in parts:
         for what, value in part.items():
             print(f"  {what}: {value}")
