@@ -451,3 +451,5 @@ def _remarks(row: PaperRow, step: _Step, event: Event, position: Position) -> It
         yield f"the child wrote {row.total}; {pair} makes {event.total}"
     if row.ticked and event.outcome != "correct":
         yield f"ticked, but {pair} was no right pair here"
+    if row.ticked is False and event.outcome == "correct":
+        yield f"marked as wrong, but {pair} was right here"

@@ -133,6 +133,22 @@ def test_a_total_the_cards_do_not_make_is_named() -> None:
     assert game.notes == ((2, "the child wrote 12; 8♥ + 5♦ makes 13"),)
 
 
+@pytest.mark.parametrize(
+    ("row", "notes"),
+    [
+        ("8h,5d,x", ()),
+        ("8h,5d,", ()),
+        ("8h,5d,✗", ((2, "marked as wrong, but 8♥ + 5♦ was right here"),)),
+        ("8h,2c,✗", ()),
+        ("8h,2c,x", ((2, "ticked, but 8♥ + 2♣ was no right pair here"),)),
+    ],
+)
+def test_a_mark_that_does_not_fit_its_cards_is_named(row: str, notes: tuple[tuple[int, str], ...]) -> None:
+    game = enter(f"first,second,tick\n{row}\n")
+    assert game.notes == notes
+    assert game.doubtful == {line for line, _ in notes}
+
+
 def test_a_whole_game_ends_won() -> None:
     # 8+5 frees 4c; 2+J (4 turns) frees Kd; K; 4c lies alone over 9s: they pair with a 9 and a 4 of the stock.
     deal = deal_beginning("9s 4c Kd 8h 5d 2c Jd 9h 4d")

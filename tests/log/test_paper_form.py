@@ -100,6 +100,8 @@ def test_turns_that_are_filled_in_are_counted(place: Path, students: dict[str, s
         ("8h,,", True),
         ("8h,Qc,20,x", True),
         ("8h,Qc,20,-", False),
+        ("8h,5d,13,x", False),
+        ("8h,5d,13,-", True),
     ],
 )
 def test_only_a_doubtful_row_is_asked_about(place: Path, students: dict[str, str], row: str, doubtful: bool) -> None:
@@ -110,7 +112,8 @@ def test_only_a_doubtful_row_is_asked_about(place: Path, students: dict[str, str
 
 @pytest.mark.parametrize(("typed", "sign"), [("x", "✓"), ("X", "✓"), ("✓", "✓"), ("-", "✗"), ("", "")])
 def test_a_tick_looks_as_on_the_sheet(place: Path, students: dict[str, str], typed: str, sign: str) -> None:
-    form = filled(enter_sheet(CARDS, place=place, student=students["Zoë"]), f"8h,5d,13,{typed}")
+    tried = "8h,Qc,20" if sign == "✗" else "8h,5d,13"
+    form = filled(enter_sheet(CARDS, place=place, student=students["Zoë"]), f"{tried},{typed}")
     assert form.rows[0].fields["tick"].value == sign
     assert form.said.value == "1 try; nothing to look at."
 
