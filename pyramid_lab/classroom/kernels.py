@@ -166,7 +166,7 @@ class ClassKernels(AsyncMappingKernelManager):
 
     async def _emptied(self, kernel_id: str, ready: str) -> bool:
         """Whether a kernel has forgotten its lesson and is ready for another."""
-        if kernel_id not in self:
+        if not await self.lives(kernel_id):
             return False
         self._loads(kernel_id)
         try:

@@ -58,6 +58,7 @@ def room(monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
             kernel_name="python3",
             kernel_id=kernel_id,
             kernel_spec=SimpleNamespace(metadata={}),
+            is_alive=lambda: True,
         )
         self._kernel_connections[kernel_id] = 0
         return kernel_id
@@ -100,7 +101,7 @@ def test_a_page_that_never_comes_loses_its_kernel_at_last(room: Room) -> None:
     assert not room.lives
 
 
-def test_the_next_lesson_goes_on_with_the_kernel_unless_it_is_busy_or_gone(
+def test_the_next_lesson_goes_on_with_the_kernel_unless_it_is_busy_dead_or_gone(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def take(kept: str) -> str:
@@ -119,3 +120,5 @@ def test_the_next_lesson_goes_on_with_the_kernel_unless_it_is_busy_or_gone(
     another = take(at_work)
     assert another != at_work
     assert take("gone") not in (at_work, another, "gone")
+    room.kernels.get_kernel(another).is_alive = lambda: False
+    assert take(another) != another
