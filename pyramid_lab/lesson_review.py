@@ -42,7 +42,7 @@ def fact_table(events: Iterable[Event], *, target: int = 13) -> pd.DataFrame:
     from pyramid_lab.insight.cleaning import clean, events_frame
 
     tries = clean(events_frame(events), target=target)
-    of_fact = tries.groupby("fact")
+    of_fact = tries.groupby("fact", observed=True)
     table = pd.DataFrame(
         {
             "tries": of_fact["right"].count(),

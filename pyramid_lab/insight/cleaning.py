@@ -63,7 +63,8 @@ def _typed(events: pd.DataFrame) -> pd.DataFrame:
         else:
             columns[name] = column.astype(object).where(column.notna(), None)
     for name in _FOUND_BY_LOG:
-        columns[name] = events[name].fillna(False).astype(bool) if name in events.columns else False
+        told = name in events.columns
+        columns[name] = events[name].astype("boolean").fillna(False).astype(bool) if told else False
     return pd.DataFrame(columns, index=events.index)
 
 

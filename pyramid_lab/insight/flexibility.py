@@ -102,8 +102,7 @@ def missed_pairs(
         .reset_index()
     )
     table["share"], table["low"], table["high"] = share_interval(table["missed"], table["chances"], level)
-    counts = _judged(rows, rows["missed"], judge, games)
-    return table.merge(counts, on="student_id", how="left").fillna(dict.fromkeys(_VERDICTS.values(), 0) | {"judged": 0})
+    return _with_verdicts(table, rows, rows["missed"], judge, games)
 
 
 _REPLAYED: Final = [
@@ -115,9 +114,11 @@ _VERDICTS: Final[dict[str, str]] = {
 }  # fmt: skip
 
 
-def _judged(rows: pd.DataFrame, which: pd.Series, judge: Judge | None, games: int) -> pd.DataFrame:
-    """Verdicts on the chosen moves in each student's last games that have one, counted."""
-    columns = ["student_id", "judged", *_VERDICTS.values()]
+def _with_verdicts(
+    table: pd.DataFrame, rows: pd.DataFrame, which: pd.Series, judge: Judge | None, games: int
+) -> pd.DataFrame:
+    """The table of students with verdicts on the chosen moves in each one's last games that have one, counted."""
+    counted = ["judged", *_VERDICTS.values()]
     found = []
     if judge is not None:
         wanted = set(rows.loc[which, "event_id"])
@@ -128,7 +129,8 @@ def _judged(rows: pd.DataFrame, which: pd.Series, judge: Judge | None, games: in
                     if event_id in wanted:
                         counts[judge(position, move)] += 1
             found.append((student, sum(counts.values()), *counts.values()))
-    return pd.DataFrame(found, columns=columns)
+    verdicts = pd.DataFrame(found, columns=["student_id", *counted]).set_index("student_id")
+    return table.join(verdicts.reindex(table["student_id"], fill_value=0).astype("int64"), on="student_id")
 
 
 def _last_games(rows: pd.DataFrame, which: pd.Series[bool], games: int) -> dict[str, list[list[_Row]]]:
@@ -335,6 +337,4 @@ def planning(
         found.append((student, len(some), len(none), *numbers))
     columns = ["student_id", "n_uncovering", "n_other", "pause_s", "low_s", "high_s"]
     rows = in_order(events)
-    counts = _judged(rows, is_discard(rows), judge, games)
-    table = pd.DataFrame(found, columns=columns).merge(counts, on="student_id", how="left")
-    return table.fillna(dict.fromkeys(_VERDICTS.values(), 0) | {"judged": 0})
+    return _with_verdicts(pd.DataFrame(found, columns=columns), rows, is_discard(rows), judge, games)

@@ -101,7 +101,7 @@ def local_times(times: pd.Series, zones: pd.Series) -> pd.Series:
     local = times.dt.tz_convert("UTC").dt.tz_localize(None)
     for name in zones.dropna().unique():
         at = zones == name
-        local[at] = times[at].dt.tz_convert(_zone(name)).dt.tz_localize(None)
+        local = local.mask(at, times.dt.tz_convert(_zone(name)).dt.tz_localize(None))
     return pd.Series(local)
 
 

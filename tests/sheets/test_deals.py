@@ -256,7 +256,7 @@ def test_tags_of_a_pack_in_parts_point_to_their_own_pages(in_parts: tuple[bytes,
         tree = document.Root.StructTreeRoot
         heads = [element for element in tree.K[0].K if element.S == "/H1"]
         assert [pages[head.Pg.objgen] for head in heads] == list(range(7))
-        keys = [int(key) for key in tree.ParentTree.Nums[::2]]
+        keys = [int(key) for key in list(tree.ParentTree.Nums)[::2]]
         assert keys == list(range(len(keys)))
         for page in document.pages:
             owners = tree.ParentTree.Nums[2 * int(page.obj.StructParents) + 1]
