@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
@@ -64,12 +64,17 @@ class FactLine:
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """The one thing to do next: what, why, and the tries that speak for it."""
+    """The one thing to do next: what, why, the tries that speak for it, and, for deals, how to come by them.
+
+    ``how`` is a sentence that ends in the ``command`` that prints the deals; both are empty where none are advised.
+    """
 
     do: str
     why: str
     facts: tuple[str, ...] = ()
     evidence: tuple[tuple[str, ...], ...] = ()
+    how: str = ""
+    command: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -482,7 +487,11 @@ class _Student:
                 why = "; ".join(self._why(fact, word) for fact in chosen)
                 ask = texts["ask"].get(chosen[0], texts["ask"]["other"])
                 do = f"{texts['steps']['deals'].format(facts=_listed(chosen))} {ask}"
-                return NextStep(do, f"{why}.", chosen, self._evidence(tries[tries["fact"].isin(chosen)]))
+                step = NextStep(do, f"{why}.", chosen, self._evidence(tries[tries["fact"].isin(chosen)]))
+                if self.reading.target != 13:
+                    return step  # the lessons' boards, and the rule sets that are printed by name, are all to 13
+                command = texts["steps"]["command"].format(rich_in=" ".join(f"--rich-in {fact}" for fact in chosen))
+                return replace(step, how=texts["steps"]["how"], command=command)
         few = self._with_band("too few tries")
         if few:
             return self._more_games(few)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import re
 from concurrent.futures import BrokenExecutor, Executor, Future
 from pathlib import Path
@@ -140,6 +141,23 @@ def test_students_who_need_it_most_come_first_and_every_next_step_has_its_reason
         slow = [line.fact for line in page.facts if line.band == "slow"]
         if slow and not page.headline.split(";")[0].endswith("times"):
             assert page.next_step.evidence
+
+
+def test_where_deals_are_advised_a_command_that_prints_them_stands_there(
+    found: Review, html: str, printed: bytes, tmp_path: Path
+) -> None:
+    steps = [page.next_step for page in found.students if page.next_step.do.startswith("Play two deals")]
+    assert steps
+    for command in {step.command for step in steps}:
+        assert command in words_of(html)
+        assert command in text_of(printed)
+    program, *arguments = steps[0].command.split()
+    assert program == "pyramid-lab"
+    rich_in = [value for name, value in itertools.pairwise(arguments) if name == "--rich-in"]
+    assert rich_in == list(steps[0].facts)
+    done = CliRunner().invoke(cli, [*arguments, "--out", str(tmp_path / "pack.pdf")])
+    assert done.exit_code == 0, done.output
+    assert "2 deals" in done.output
 
 
 def test_names_are_text_and_nothing_else(html: str) -> None:
@@ -283,6 +301,8 @@ def test_pairs_to_ten_are_read_too() -> None:
     page = review(events).students[0]
     assert [line.fact for line in page.facts] == ["A+9", "2+8", "3+7", "4+6", "5+5"]
     assert any(line.band != "too few tries" for line in page.facts)
+    assert page.next_step.do.startswith("Play two deals")
+    assert page.next_step.command == ""  # what is printed by name is to 13
 
 
 @pytest.fixture(scope="module")
