@@ -806,22 +806,28 @@ class Board(anywidget.AnyWidget):
     # Without a widget: in a saved notebook, on a page that shows no widgets
 
     def _fallback_text(self) -> str:
-        return f"{position_text(self._game.position)}\n{self._way_on()}\n{_NO_WIDGETS}"
+        return "\n".join((position_text(self._game.position), self._way_on(), self._no_widgets())).rstrip()
 
     def _way_on(self) -> str:
         made = len(self._game.moves)
         moves = "1 move" if made == 1 else f"{made} moves"
         state = f"{game_code(self._game)}, {moves} made, score {self._game.position.score}"
+        if not self._keeps_picture:
+            return f"{state}. To go on, load this page again."
         start = f"{state}. To go on, run this cell again"
         if self._index == 0:
             return f"{start}."
         return f'{start}, or in any notebook: play(resume="{self._game_id}").'
 
+    def _no_widgets(self) -> str:
+        """For whoever runs cells; a page without cells is a child's, who has nothing to install."""
+        return _NO_WIDGETS if self._keeps_picture else ""
+
     def _fallback_html(self) -> str:
         return (
             f'<figure class="pl-fallback" data-board="{self._deal_id}" style="margin:0">'
             f"{position_svg(self._game.position)}<figcaption>{escape(self._way_on())}"
-            f"<br><small>{escape(_NO_WIDGETS)}</small></figcaption></figure>"
+            f"<br><small>{escape(self._no_widgets())}</small></figcaption></figure>"
         )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:

@@ -865,6 +865,15 @@ def test_a_saved_notebook_shows_the_position_and_how_to_go_on() -> None:
     assert "python -m pip install jupyterlab_widgets" in data["text/plain"]
 
 
+def test_where_there_are_no_cells_a_child_is_not_told_to_run_one_nor_to_install_anything() -> None:
+    bundle = FakePage("one-pass", 212, keeps_picture=False).board._repr_mimebundle_()
+    assert bundle is not None
+    for kind in ("text/plain", "text/html"):
+        assert "To go on, load this page again." in bundle[0][kind]
+        assert "cell" not in bundle[0][kind]
+        assert "install" not in bundle[0][kind]
+
+
 def test_two_hundred_boards_created_and_closed_leave_nothing() -> None:
     before = len(_instances)
     boards = []
