@@ -88,6 +88,9 @@ def test_a_childs_way_into_the_game_without_a_request_to_elsewhere(page: Page, s
 
     # Loaded again: the same game, at the same place of the page.
     page.set_viewport_size({"width": 800, "height": 400})
+    # One thing scrolls, and all of it can be seen: what is below the bar ends where the tablet does.
+    page.wait_for_function(f"{BOX}.getBoundingClientRect().bottom === 400")
+    assert page.evaluate("document.documentElement.scrollHeight") == 400
     page.wait_for_function(f"{BOX}.scrollTo(0, 100), {BOX}.scrollTop === 100")
     page.reload()
     expect(page.get_by_role("button", name=f"Stock: {cards - 1} cards")).to_be_visible(timeout=PAGE_MS)
