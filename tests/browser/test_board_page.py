@@ -785,6 +785,17 @@ def test_nothing_overlaps_at_any_width_and_a_laptops_page_shows_it_all(
             assert board.card("Ad").bounding_box()["width"] >= 70
 
 
+@pytest.mark.parametrize("rules", ["classic", "three-pile"])
+def test_an_upright_tablet_shows_it_all(make: Callable[..., StaticBoard], rules: str) -> None:
+    """What a browser's bar leaves of an upright tablet, and the bar of a class takes 52 px of that."""
+    board = make(rules, 17)
+    for width, height in ((768, 954), (810, 1010), (834, 1124)):
+        board.page.set_viewport_size({"width": width, "height": height})
+        board.page.evaluate(BLANK)
+        assert board.page.locator(".pl-board").bounding_box()["height"] <= height - 52
+        assert board.card("Ad").bounding_box()["width"] >= 80
+
+
 def test_the_end_comes_into_sight_on_a_low_page(make: Callable[..., StaticBoard]) -> None:
     board = make("table", 17)
     board.page.set_viewport_size({"width": 1000, "height": 300})
