@@ -537,9 +537,10 @@ function createView(model, host, line) {
   const stockCaption = make("div", { class: "pl-caption" });
   const stock = make("div", { class: "pl-pile pl-stock" }, [stockSlot, stockCaption]);
   const piles = make("div", { class: "pl-piles" }, [stock]);
-  const end = make("div", { class: "pl-end", hidden: "" });
+  const ended = make("div", { class: "pl-ended" });
+  const end = make("div", { class: "pl-end", hidden: "" }, [ended]);
   const veil = make("div", { class: "pl-veil", hidden: "" });
-  const table = make("div", { class: "pl-table" }, [piles, status, pyramid, veil]);
+  const table = make("div", { class: "pl-table" }, [piles, status, pyramid, end, veil]);
   const ask = make("form", { class: "pl-ask", hidden: "", autocomplete: "off" });
   const message = make("p", { class: "pl-message" });
   const slipButton = control("slip");
@@ -553,7 +554,7 @@ function createView(model, host, line) {
   // Where this board is on the page, the picture that stands for it in a saved notebook need not be.
   const hideFallback = make("style");
   const root = make("div", { class: "pl-board", role: "group", "aria-label": "Pyramid board" }, [
-    hideFallback, head, table, end, ask, messageLine, notice, controls, panel, live,
+    hideFallback, head, table, ask, messageLine, notice, controls, panel, live,
   ]);
   host.append(root);
 
@@ -1101,11 +1102,10 @@ function createView(model, host, line) {
   function showEnd() {
     end.hidden = !view.end;
     if (!view.end) return;
-    const inside = view.end.won && view.rows >= 5;
-    mark(end, "data-inside", inside ? "" : null);
-    if (inside && end.parentElement !== table) table.append(end);
-    if (!inside && end.parentElement !== root) table.after(end);
-    end.replaceChildren(make("strong", {}, [view.end.title]), ...view.end.lines.map((text) => make("span", {}, [text])));
+    // The rows from which all cards are gone have room for the words; the stock lies beside the upper two.
+    const lowest = Math.max(2, ...view.pyramid.map((card) => card.row));
+    style(end, "--free", Math.max(0, view.rows - lowest));
+    ended.replaceChildren(make("strong", {}, [view.end.title]), ...view.end.lines.map((text) => make("span", {}, [text])));
   }
   function showLook() {
     const { look } = view;

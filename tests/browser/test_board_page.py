@@ -12,7 +12,8 @@ from ipywidgets import Widget
 from playwright.sync_api import Browser, expect
 
 from pyramid_lab.board import Board
-from pyramid_lab.core import Deal, Outcome, rule_set
+from pyramid_lab.core import Deal, Move, Outcome, Position, rule_set
+from pyramid_lab.solver import Winnable, solve
 from tests.browser.axe import COLOURS, assert_axe_finds_nothing
 from tests.browser.static_board import BarePage, StaticBoard, save_picture
 
@@ -794,6 +795,52 @@ def test_an_upright_tablet_shows_it_all(make: Callable[..., StaticBoard], rules:
         board.page.evaluate(BLANK)
         assert board.page.locator(".pl-board").bounding_box()["height"] <= height - 52
         assert board.card("Ad").bounding_box()["width"] >= 80
+
+
+def click(board: StaticBoard, move: Move) -> None:
+    buttons = [f'[data-action="{move.kind.value}"]'] if not move.cards else [f'[data-card="{c}"]' for c in move.cards]
+    with board.next_view():
+        board.page.evaluate("all => all.forEach(one => document.querySelector(`button${one}`).click())", buttons)
+
+
+@pytest.mark.parametrize("won", [True, False])
+@pytest.mark.parametrize(("rules", "seed"), [("one-pass", 268), ("three-pile", 4)])
+def test_the_words_at_the_end_stand_in_the_free_place(
+    make: Callable[..., StaticBoard], rules: str, seed: int, won: bool
+) -> None:
+    """The buttons stay where they were, and the words hide nothing."""
+    board = make(rules, seed, motion="off")
+    if won:
+        answer = solve(Position.start(rule_set(rules), Deal.from_seed(seed)))
+        assert isinstance(answer, Winnable)
+        for move in answer.line:
+            click(board, move)
+    else:
+        while (move := next(iter(board.board.game.position.legal_moves()), None)) is not None:
+            click(board, move)
+    assert board.board.view["end"]["won"] == won
+    for width, height in ((390, 700), (768, 954), (918, 640), (1280, 629)):
+        board.page.set_viewport_size({"width": width, "height": height})
+        board.page.evaluate(BLANK)
+        found = board.page.evaluate(
+            """() => {
+                const place = one => one.getBoundingClientRect();
+                const words = place(document.querySelector('.pl-ended'));
+                const cross = (a, b) => a.left < b.right - 1 && b.left < a.right - 1
+                    && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+                const others = '.pl-card, .pl-piles .pl-slot, .pl-caption, .pl-status > div, .pl-message, '
+                    + '.pl-controls button';
+                const hidden = [...document.querySelectorAll(others)].filter(one => one.offsetParent)
+                    .filter(one => cross(words, place(one))).map(one => one.outerHTML.slice(0, 90));
+                const end = document.querySelector('.pl-end');
+                const high = place(document.querySelector('.pl-board')).height;
+                end.style.display = 'none';
+                const without = place(document.querySelector('.pl-board')).height;
+                end.style.display = '';
+                return [hidden, high - without];
+            }"""
+        )
+        assert found == [[], 0], width
 
 
 def test_the_end_comes_into_sight_on_a_low_page(make: Callable[..., StaticBoard]) -> None:
