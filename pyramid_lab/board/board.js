@@ -29,7 +29,7 @@
  *   end: {title: string, lines: string[], won: boolean} | null}} View
  *
  * A line under the board, shown with one view, or with all if it has no number.
- * @typedef {{number: number | null, text: string}} Notice
+ * @typedef {{number: number | null, text: string, back?: number}} Notice
  *
  * What a click tells about time: milliseconds of this page's steady clock, never to be compared across pages.
  * @typedef {{start: "shown" | "select" | "reshown" | "none", t_shown: number | null, t_first: number | null,
@@ -64,6 +64,7 @@ const TEXTS = {
     "This board has lost its Python. Everything up to your last answered move is saved. Run this cell again " +
     "(in a lesson page: load the page again) to go on.",
   waitAnswer: "Type a number first.",
+  back: "Go back there",
 };
 
 /**
@@ -547,7 +548,9 @@ function createView(model, host, line) {
   say(slipButton, "Oops, a slip");
   slipButton.hidden = true;
   const messageLine = make("div", { class: "pl-message-line" }, [message, slipButton]);
-  const notice = make("p", { class: "pl-notice", hidden: "" });
+  const noticed = make("span");
+  const backButton = control("back");
+  const notice = make("p", { class: "pl-notice", hidden: "" }, [noticed, backButton]);
   const controls = make("div", { class: "pl-controls" });
   const panel = make("div", { class: "pl-settings", hidden: "", role: "group", "aria-label": "Settings of this board" });
   const live = make("div", { class: "pl-live", role: "status", "aria-live": "polite", "aria-atomic": "true" });
@@ -1130,8 +1133,12 @@ function createView(model, host, line) {
     const text = link === "live" ? (told?.text && (told.number === null || told.number === view.number) ? told.text : "") : link === "waiting" ? TEXTS.waiting : TEXTS.lost;
     mark(root, "data-link", link);
     notice.hidden = text === "";
-    if (text !== "" && notice.textContent !== text) say(live, text);
-    say(notice, text);
+    if (text !== "" && noticed.textContent !== text) say(live, text);
+    say(noticed, text);
+    const back = link === "live" && text !== "" && (told?.back ?? 0) > 0;
+    if (!back && document.activeElement === backButton) focusOn(drawButton);
+    backButton.hidden = !back;
+    say(backButton, back ? TEXTS.back : "");
     if (link === "live") return;
     if (link === "lost") {
       pending.clear();

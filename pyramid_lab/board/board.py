@@ -240,6 +240,7 @@ class Board(anywidget.AnyWidget):
         self._undone_firsts: list[Card | None] = []
         self._owed: list[Event] = []
         self._assistance = "none"
+        self._way = (0, 0)
         self._try: tuple[str, int, float, tuple[Card, ...], int] | None = None
         self._away = False
         self._paused = False
@@ -340,6 +341,7 @@ class Board(anywidget.AnyWidget):
             "redeal": self._redeal,
             "undo": self._undo,
             "redo": self._redo,
+            "back": self._back,
             "hint": self._hint,
             "restart": self._restart,
             "new": self._new,
@@ -517,12 +519,14 @@ class Board(anywidget.AnyWidget):
         self._write_end(message, outcome.value)
         won = outcome is Outcome.WON
         said = "The pyramid is clear." if won else f"No move is left. {position.pyramid_left} in the pyramid."
-        way = (
-            "Take a new deal when you like." if won or self.modes.table else "Undo some steps, or try this deal again."
-        )
+        way = "Press New for another deal." if won or self.modes.table else self._other_way()
         self._show(Scene(message=f"{text} {way}", tone="end", announce=f"{text} {said} {way}", end=self._end_lines()))
         if not won:
             self._look_back()
+
+    def _other_way(self) -> str:
+        undo = "Undo to go back, or " if self.modes.undo else ""
+        return f"Press {undo}Restart to try this deal again."
 
     def _end_lines(self) -> tuple[str, ...]:
         lines = []
@@ -653,20 +657,38 @@ class Board(anywidget.AnyWidget):
             return "done"
         if not self._game.can_undo:
             return self._say("There is nothing to undo yet.")
-        after = self._game.undo_position
-        self._write(self._event("undo", message, after=after, reason=WRONG_TAP if table else None, timed=True))
         if self._game.finished:
-            self._game.undo()
+            self._take_back(message)
             self._show(Scene(message="The game goes on."))
             return "done"
-        self._game.undo()
-        first = self._firsts.pop() if self._firsts else None
-        self._undone_firsts.append(first)
-        self._assistance = "none"
+        first = self._take_back(message)
         back = self._game.rules.name == "cardems" and first is not None
         text = "Taken back: a wrong tap." if table else "Taken back."
         self._show(Scene(message=text, selected=(first,) if back and first else ()))
         return "done"
+
+    def _back(self, message: _Message) -> str:
+        """Undo to where there was still a way to win, as the notice said."""
+        number, steps = self._way
+        if number != self._number or not steps:
+            return "stale"
+        for step in range(steps):
+            self._take_back(message, timed=step == 0)
+        self._show(Scene(message="From here there is a way. Look for another move."))
+        return "done"
+
+    def _take_back(self, message: _Message, *, timed: bool = True) -> Card | None:
+        """Undo one step; gives the card of it that was tapped first."""
+        reason = WRONG_TAP if self.modes.table else None
+        self._write(self._event("undo", message, after=self._game.undo_position, reason=reason, timed=timed))
+        if self._game.finished:
+            self._game.undo()
+            return None
+        self._game.undo()
+        first = self._firsts.pop() if self._firsts else None
+        self._undone_firsts.append(first)
+        self._assistance = "none"
+        return first
 
     def _redo(self, message: _Message) -> str:
         if not self._game.can_redo:
@@ -688,7 +710,7 @@ class Board(anywidget.AnyWidget):
             move = self._game.hint()
         self._write(self._event("hint", message, move.cards if move else (), timed=True))
         if move is None:
-            self._show(Scene(message="There is no move to point at. Undo some steps, or take a new deal."))
+            self._show(Scene(message=f"There is no move to point at. {self._other_way()}"))
             self._look_back()
             return "done"
         self._assistance = "hint"
@@ -778,30 +800,30 @@ class Board(anywidget.AnyWidget):
         threading.Thread(target=self._find_way, args=(trial, dead, number, only_proof), daemon=True).start()
 
     def _find_way(self, trial: Game, dead: Callable[[Position], bool | None], number: int, only_proof: bool) -> None:
-        back = 0
+        back = steps = 0
         text = ""
         while True:
             answer = dead(trial.position)
             if answer is None:
                 if back:
-                    text = "No way is left from here: every one was tried. Undo some steps, or try this deal again."
+                    text = f"No way is left from here: every one was tried. {self._other_way()}"
                 elif not only_proof:
                     text = "No way is found from here in good time."
                 break
             if not answer:
                 if back:
-                    steps = "1 step" if back == 1 else f"{back} steps"
-                    advice = "" if self.modes.table else f": undo {back}, or try this deal again"
-                    text = f"There was still a way {steps} ago{advice}."
+                    steps = back if self.modes.undo and not self.modes.table else 0
+                    text = f"There was still a way {'1 step' if back == 1 else f'{back} steps'} ago."
                 break
             if not trial.can_undo:
-                text = "This deal cannot be cleared by anyone: every way has been tried. Take a new one."
+                text = "This deal cannot be cleared by anyone: every way has been tried. Press New for another."
                 break
             trial.undo()
             back += 1
         with self._lock:
             if text and self._number == number and self.comm is not None:
-                self.notice = {"number": number, "text": text}
+                self._way = (number, steps)
+                self.notice = {"number": number, "text": text, "back": steps}
 
     # Without a widget: in a saved notebook, on a page that shows no widgets
 

@@ -819,7 +819,35 @@ def test_a_lost_game_says_how_far_back_a_way_is_left(monkeypatch: pytest.MonkeyP
     assert page.board.game.outcome is Outcome.PLAYING  # K, J and 2 can still be taken
     page.board._look_back()
     found[0].run()
-    assert page.board.notice["text"].startswith("There was still a way 20 steps ago")
+    assert page.board.notice["text"] == "There was still a way 20 steps ago."
+    events = len(page.events)
+    page.send("back")
+    assert page.board.game.position.stock_left == 20
+    taken_back = page.events[events:]
+    assert [event.event_type for event in taken_back] == ["undo"] * 20
+    # The child pressed once: one response time, not twenty.
+    assert [event.rt_ms is None for event in taken_back] == [False] + [True] * 19
+    page.send("back")
+    assert len(page.events) == events + 20
+    assert page.board.game.position.stock_left == 20
+
+
+@pytest.mark.parametrize("modes", [{"undo": False}, {"table": True}])
+def test_where_nothing_is_undone_no_way_back_is_offered(modes: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    page = small(dead=lambda position: position.stock_left < 20, **modes)
+    found = []
+    monkeypatch.setattr("threading.Thread.start", lambda thread: found.append(thread))
+    for _ in range(46):
+        page.send("draw")
+    page.board._look_back()
+    found[0].run()
+    assert page.board.notice == {
+        "number": page.view["number"],
+        "text": "There was still a way 20 steps ago.",
+        "back": 0,
+    }
+    page.send("back")
+    assert page.board.game.position.stock_left == 0
 
 
 def test_the_clock_runs_from_the_first_move_to_the_end_and_rests_in_a_pause() -> None:

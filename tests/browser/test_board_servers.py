@@ -290,16 +290,15 @@ def test_the_solver_points_the_way_and_proves_that_none_is_left(
     view(page, 2)
     page.wait_for_timeout(BUTTON_BOUNCE_MS)  # two presses sooner after one another are one
     page.keyboard.press("h")
-    expect(notice).to_have_text("There was still a way 1 step ago: undo 1, or try this deal again.")
+    expect(notice).to_contain_text("There was still a way 1 step ago.")
     for number in range(10):
         page.keyboard.press("d")
         view(page, 4 + number)
     expect(page.locator(".pl-end strong")).to_have_text("No move is left: 8 cards in the pyramid.")
-    expect(notice).to_have_text("There was still a way 11 steps ago: undo 11, or try this deal again.")
+    expect(notice).to_contain_text("There was still a way 11 steps ago.")
     save_picture(page, "state-no-way-left", pictures)
-    for number in range(11):
-        page.keyboard.press("u")
-        view(page, 14 + number)
+    notice.get_by_role("button", name="Go back there").click()
+    expect(message).to_have_text("From here there is a way. Look for another move.")
     expect(notice).to_be_hidden()
     page.keyboard.press("h")
     expect(message).to_have_text("Turn a card. That way the pyramid can be cleared.")
