@@ -542,7 +542,7 @@ class Board(anywidget.AnyWidget):
         if self._replay:
             lines.append("You have played this deal before.")
         if best is not None and won and best.fewest_moves is not None:
-            lines.append(f"Fewest moves in a win: {best.fewest_moves}.")
+            lines.append(f"Your fewest moves in a win: {best.fewest_moves}.")
         if best is not None and best.fastest_win_ms is not None and won and self.modes.clock:
             lines.append(f"Fastest win: {_minutes(best.fastest_win_ms)}.")
         if best is not None and best.best_score is not None and "score" in status:

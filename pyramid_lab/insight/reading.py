@@ -637,13 +637,14 @@ class _Student:
             return ""
         row = rows[0]
         line = (
-            f"Turned a card {_times(int(row['missed']))} although a pair or a King could go, in {int(row['chances'])} "
-            f"such positions (likely {_percent(row['low'])} to {_percent(row['high'])} of the time)"
+            f"In {int(row['chances'])} positions a pair or a King could go; in "
+            f"{_none(int(row['missed']))} of them a card was turned instead (likely {_percent(row['low'])} to "
+            f"{_percent(row['high'])} of the time)"
         )
         if int(row["judged"]):
             line += (
-                f". Of {int(row['judged'])} that the solver looked into, {_none(int(row['lost']))} gave a winnable "
-                f"game away, {_none(int(row['kept']) + int(row['nothing_to_lose']))} did no harm"
+                f". Of {int(row['judged'])} that the solver looked into, {_none(int(row['lost']))} made a game "
+                f"impossible to win, {_none(int(row['kept']) + int(row['nothing_to_lose']))} did no harm"
             )
         return f"{line}."
 
@@ -669,7 +670,7 @@ class _Student:
         if not at_stake:
             return ""
         discards = f"{at_stake} {'discard' if at_stake == 1 else 'discards'}"
-        return f"Of {discards} while the game could be won, {_none(int(row['lost']))} gave it away."
+        return f"Of {discards} while the game could be won, {_none(int(row['lost']))} made it impossible to win."
 
     def _order(self) -> str:
         rows = self.mine["order"]
@@ -753,10 +754,6 @@ def _timed(number: int) -> str:
 
 def _none(number: int) -> str:
     return str(number or "none")
-
-
-def _times(number: int) -> str:
-    return {0: "never", 1: "once", 2: "twice"}.get(number, f"{number} times")
 
 
 def _percent(share: float) -> str:

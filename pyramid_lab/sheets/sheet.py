@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
@@ -127,7 +128,14 @@ class Sheet:
             for number, page in enumerate(pages[:PREVIEW_PAGES], start=1)
         )
         tail = f" The first {PREVIEW_PAGES} of {total} pages." if total > PREVIEW_PAGES else ""
-        how = "To print it, put <code>.save('sheet.pdf')</code> behind the line above."
+        if total > PREVIEW_PAGES:
+            how = "To print it, put <code>.save('sheet.pdf')</code> behind the line above, and run the cell again."
+        else:
+            name = "-".join(re.findall(r"\w+", self.title.lower()))
+            data = b64encode(self.pdf()).decode("ascii")
+            how = (
+                f'<a download="{name}.pdf" href="data:application/pdf;base64,{data}">Save it as a PDF</a>, to print it.'
+            )
         return f"<div>{shown}<p>{escape(self.title)}.{tail} {how}</p></div>"
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from base64 import b64decode
 from pathlib import Path
 
 import matplotlib
@@ -142,6 +144,17 @@ def test_a_notebook_shows_the_first_pages() -> None:
     one = sheets.rules_card()._repr_html_()
     assert one.count("<img") == 1
     assert "first" not in one
+
+
+def test_a_notebook_has_the_sheet_to_save_and_of_a_long_one_the_way_to_it() -> None:
+    sheet = sheets.practice()
+    found = re.search(r'<a download="([^"]+)" href="data:application/pdf;base64,([^"]+)">', sheet._repr_html_())
+    assert found
+    assert re.fullmatch(r"[\w-]+\.pdf", found[1])
+    assert b64decode(found[2]) == sheet.pdf()
+    long = sheets.cards()._repr_html_()
+    assert "download" not in long
+    assert ".save('sheet.pdf')" in long
 
 
 def test_a_notebook_shows_titles_as_text() -> None:
