@@ -27,6 +27,10 @@ GUEST: Final = "guest"
 GOES_ON_FOR: Final = timedelta(hours=24)
 """An unfinished game goes on when its cell is run again within this time."""
 
+_NAMELESS: Final = (
+    "No name is chosen: this game is kept as a guest's. To keep it as yours, choose your name at the top of the page, "
+    "then Run, Run All Cells."
+)
 _HINT_SECONDS: Final = 0.3
 _DEAD_SECONDS: Final = 3.0
 
@@ -162,7 +166,18 @@ def _shown(store: Store, board: Board) -> Board:
         _boards[key] = [one for one in _boards.get(key, ()) if one.comm is not None] + [board]
     if not store.state.saved:
         board.inform(store.state.message)
+    elif board.student_id == GUEST and _has_names(store):
+        board.inform(_NAMELESS)
     return board
+
+
+def _has_names(store: Store) -> bool:
+    from pyramid_lab.log.names import Names  # a child's page, on which somebody has been chosen, does without
+
+    try:
+        return bool(Names.of(store).people())
+    except StoreError:
+        return False
 
 
 def parted(choices: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

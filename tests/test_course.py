@@ -377,3 +377,17 @@ def turn(board: Board) -> None:
     message = {"n": 1, "page": str(uuid.uuid4()), "kind": "draw", "number": board.view["number"], "input": "mouse"}
     board._receive(None, message, None)
     assert len(board.game.moves) == 1
+
+
+def test_a_board_without_a_name_says_so_where_there_are_names_to_choose(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("PYRAMID_LAB_STUDENT", "PYRAMID_LAB_SESSION"):
+        monkeypatch.delenv(variable, raising=False)
+    place = tmp_path / "log.sqlite3"
+    assert play("one-pass", 7, place=place).notice == {}
+    store = shared_store(place)
+    person = Names.of(store).add(store, "Ada")
+    told = play("one-pass", 7, place=place).notice
+    assert told["text"].startswith("No name is chosen: this game is kept as a guest's.")
+    assert play("one-pass", 7, place=place, student=person.student_id).notice == {}
