@@ -794,6 +794,10 @@ def test_an_upright_tablet_shows_it_all(make: Callable[..., StaticBoard], rules:
         board.page.set_viewport_size({"width": width, "height": height})
         board.page.evaluate(BLANK)
         assert board.page.locator(".pl-board").bounding_box()["height"] <= height - 52
+        tops = board.page.eval_on_selector_all(
+            ".pl-controls button", "all => all.map(one => one.getBoundingClientRect().top)"
+        )
+        assert len(set(tops)) == 1  # one row
         assert board.card("Ad").bounding_box()["width"] >= 80
 
 
