@@ -32,6 +32,7 @@ from pyramid_lab.lesson import (
 )
 from pyramid_lab.log.errors import StoreError
 from pyramid_lab.log.events import Event, rules_text
+from pyramid_lab.log.progress import PLAIN
 from pyramid_lab.solver import RICH, CertifiedDeal, Unknown, Winnable, find_deals, solve
 
 if TYPE_CHECKING:
@@ -46,9 +47,6 @@ CHOICES: Final = 20
 _SOLVE_S: Final = 0.5
 _VERDICT_S: Final = 5.0
 _PICTURE_SCALE: Final = 1.6
-_PROGRESS: Final = "{desc} {bar} {n_fmt} of {total_fmt}"
-"""A progress bar in plain words, without a speed or a time."""
-
 _NO_LIST: Final = (
     "<details><summary>For the tutor: does more than one child play on this computer?</summary>"
     "<p>If it is one child, all is well: go on.</p>"
@@ -266,7 +264,7 @@ def odds(rules: Rules | str = "one-pass", deals: int = 500, *, first_seed: int =
     chosen = rule_set(rules)
     rows: list[tuple[int, str, float]] = []
     # The bar stays when it is full: a page of Voila would show an error in the place of one that is gone.
-    for seed in tqdm(range(first_seed, first_seed + deals), desc="Deals looked at:", bar_format=_PROGRESS, delay=1):
+    for seed in tqdm(range(first_seed, first_seed + deals), desc="Deals looked at:", bar_format=PLAIN, delay=1):
         answer = solve(Position.start(chosen, Deal.from_seed(seed, chosen.target)), max_seconds=_SOLVE_S)
         moves = float(len(answer.line)) if isinstance(answer, Winnable) else float("nan")
         word = (
@@ -446,7 +444,7 @@ def class_report(*, place: str | Path | None = None, simulated: int = 10) -> HTM
             f"looks like, here is one on {simulated} <strong>simulated</strong> children. It shows your class as soon "
             "as one try is logged.</p>"
         )
-    with tqdm(desc="Reading the log", bar_format=_PROGRESS, delay=1) as bar:
+    with tqdm(desc="Reading the log", bar_format=PLAIN, delay=1) as bar:
 
         def tell(done: int, total: int, what: str) -> None:
             bar.total = total

@@ -208,6 +208,7 @@ def odds(name: str, overrides: tuple[str, ...], deals: int, start: int, jobs: in
     """
     from tqdm import tqdm
 
+    from pyramid_lab.log.progress import PLAIN
     from pyramid_lab.solver import odds as counting
 
     rules = rules_from(name, overrides)
@@ -227,7 +228,7 @@ def odds(name: str, overrides: tuple[str, ...], deals: int, start: int, jobs: in
         elif not before.endswith(b"\n"):
             file.write("\n")  # a crash has cut the last line short
     try:
-        with tqdm(total=deals, initial=finished, unit=" deals", disable=None) as bar:
+        with tqdm(total=deals, initial=finished, desc="Deals counted:", bar_format=PLAIN, disable=None) as bar:
             for one in counting.counts(rules, stretches, jobs=jobs):
                 done.append(one)
                 if file:

@@ -28,6 +28,7 @@ from pyramid_lab.log.choice import Choice
 from pyramid_lab.log.errors import ExportError
 from pyramid_lab.log.events import FIELDS, NUMBER_FIELDS, Event, InvalidEventError
 from pyramid_lab.log.names import Names, Person
+from pyramid_lab.log.progress import PLAIN
 from pyramid_lab.log.spreadsheet import neutralise, restore
 from pyramid_lab.log.store import Store
 
@@ -218,7 +219,16 @@ def _rows(store: Store, choice: Choice, names: Names | None, progress: bool) -> 
         total = _count(store, choice)
         query = sa.select(*(events.c[name] for name in FIELDS)).where(*conditions).order_by(events.c.seq)
         result = connection.execution_options(yield_per=_BATCH).execute(query)
-        for row in tqdm(result.mappings(), total=total, unit=" rows", delay=1.0, disable=not progress, leave=False):
+        shown = tqdm(
+            result.mappings(),
+            desc="Rows written:",
+            total=total,
+            bar_format=PLAIN,
+            delay=1.0,
+            disable=not progress,
+            leave=False,
+        )
+        for row in shown:
             values = dict(row)
             values["class_name"] = classes.get(values["student_id"])
             values["lesson"] = lessons.get(values["session_id"])

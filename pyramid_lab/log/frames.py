@@ -24,6 +24,7 @@ from pyramid_lab.log import schema
 from pyramid_lab.log.choice import Choice, choose
 from pyramid_lab.log.errors import DamagedLogError
 from pyramid_lab.log.events import FIELDS, NUMBER_FIELDS, facts_to
+from pyramid_lab.log.progress import PLAIN
 from pyramid_lab.log.store import Store
 
 ATTEMPT_COLUMNS: Final = (
@@ -286,7 +287,15 @@ def _read(store: Store, names: Sequence[str], choice: Choice, progress: bool, *,
 
     with (
         ThreadPoolExecutor(_WORKERS) as pool,
-        tqdm(total=high - low + 1, unit=" rows", unit_scale=True, delay=1.0, disable=not progress, leave=False) as bar,
+        tqdm(
+            desc="Rows read:",
+            total=high - low + 1,
+            bar_format=PLAIN,
+            unit_scale=True,
+            delay=1.0,
+            disable=not progress,
+            leave=False,
+        ) as bar,
     ):
         parts = []
         for part in pool.map(block, range(low, high + 1, _BLOCK)):
