@@ -11,6 +11,8 @@ from pathlib import Path
 
 import click
 
+from pyramid_lab.cli.group import NearGroup
+
 # name -> "module:object", in the order of the help. A command's module imports heavy rooms inside its functions,
 # so that the help stays quick.
 COMMANDS: dict[str, str] = {
@@ -31,7 +33,7 @@ COMMANDS: dict[str, str] = {
 }
 
 
-class LazyGroup(click.Group):
+class LazyGroup(NearGroup):
     """A click group over `COMMANDS`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pyramid_lab.cli.options import known_class
 from pyramid_lab.cli.place import kept
 
 if TYPE_CHECKING:
@@ -268,9 +269,7 @@ def _pupils(store: Store, names: Names, group: str | None, guests: int | None) -
         return [Pupil(person.student_id, person.label, number) for number, person in enumerate(known[:guests])]
     people = [person for person in names.people() if person.class_name != GUESTS]
     classes = sorted({person.class_name for person in people if person.class_name})
-    if group is not None and group not in classes:
-        listed = ", ".join(classes) or "none"
-        raise click.ClickException(f"There is no class {group!r}. Classes with students: {listed}.")
+    known_class(group, classes)
     if group is None and len(classes) > 1:
         raise click.ClickException(f"Say which class plays, with --group: {', '.join(classes)}.")
     chosen = [person for person in people if group is None or person.class_name == group]

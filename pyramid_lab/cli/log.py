@@ -7,12 +7,13 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from pyramid_lab.cli.group import NearGroup
+from pyramid_lab.cli.options import BEFORE_DAY, FROM_DAY, Day, ThereIs, ends_in, known_class, plainly
 from pyramid_lab.cli.place import kept
 
 if TYPE_CHECKING:
@@ -21,27 +22,12 @@ if TYPE_CHECKING:
     from pyramid_lab.log.names import Names, Person
     from pyramid_lab.log.store import Store
 
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
-
 _FORMATS: Final = ("csv", "xlsx", "datashop", "xapi")
+_ENDINGS: Final = {".csv": "csv", ".xlsx": "xlsx"}  # the formats for research share theirs with other files
 _TABLES: Final = ("events", "attempts", "games", "sessions", "students")
 _DELIMITERS: Final = {"comma": ",", "semicolon": ";", "tab": "\t"}
 _AGE: Final = re.compile(r"(\d{1,4})\s*(y|years?|m|months?|w|weeks?|d|days?)", re.IGNORECASE)
 _UNITS: Final = {"y": "years", "m": "months", "w": "weeks", "d": "days"}
-
-
-def _plainly(command: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Say what is wrong in plain lines instead of a traceback."""
-
-    @wraps(command)
-    def run(*arguments: _P.args, **options: _P.kwargs) -> _R:
-        try:
-            return command(*arguments, **options)
-        except (ValueError, OSError) as error:
-            raise click.ClickException(str(error)) from None
-
-    return run
 
 
 _store = click.option(
@@ -83,6 +69,7 @@ def _one(store: Store, names: Names, who: str, class_name: str | None) -> Person
     """
     from pyramid_lab.log.names import Person
 
+    _known(store, names, class_name)
     found = names.find(who, class_name)
     if len(found) > 1:
         lines = [f"  {person.student_id}  {person.label}  {person.class_name or ''}".rstrip() for person in found]
@@ -96,7 +83,13 @@ def _one(store: Store, names: Names, who: str, class_name: str | None) -> Person
     raise click.ClickException(f"nobody is called {who}; see: pyramid-lab student list")
 
 
-@click.group()
+def _known(store: Store, names: Names, class_name: str | None) -> None:
+    """Refuse a class that neither the names nor the log have."""
+    if class_name is not None:
+        known_class(class_name, [*store.class_names(), *(person.class_name for person in names.people())])
+
+
+@click.group(cls=NearGroup)
 def student() -> None:
     """Keep the list of students: their names, classes and pseudonyms.
 
@@ -108,7 +101,7 @@ def student() -> None:
 @_store
 @_class
 @click.option("--csv", "as_csv", is_flag=True, help="Print a roster that 'student import' reads.")
-@_plainly
+@plainly
 def list_students(place: str | None, class_name: str | None, as_csv: bool) -> None:
     """List the students."""
     import csv
@@ -123,6 +116,7 @@ def list_students(place: str | None, class_name: str | None, as_csv: bool) -> No
             known = names.people()
     except NoLogError as error:
         click.echo(f"Note: {error}", err=True)  # nobody has been added; looking makes no log
+    known_class(class_name, [person.class_name for person in known])
     people = [person for person in known if class_name in (None, person.class_name)]
     if as_csv:
         writer = csv.writer(sys.stdout, lineterminator="\n")
@@ -130,9 +124,6 @@ def list_students(place: str | None, class_name: str | None, as_csv: bool) -> No
         for person in people:
             cells = (person.student_id, person.name, person.class_name or "", person.roster_id or "")
             writer.writerow([neutralise(cell) for cell in cells])
-    elif not people and known:
-        classes = sorted({person.class_name for person in known if person.class_name})
-        click.echo(f"No student is in class {class_name}; the classes are: {', '.join(classes) or 'none'}.")
     elif not people:
         click.echo("No students yet. Add one with 'pyramid-lab student add NAME', or a roster with 'student import'.")
     else:
@@ -151,7 +142,7 @@ def _cells(person: Person) -> tuple[str, str, str, str]:
 @_store
 @click.option("--class", "class_name", metavar="CLASS", help="Their class.")
 @click.option("--id", "roster_id", metavar="ID", help="The school's own id.")
-@_plainly
+@plainly
 def add_student(name: str, place: str | None, class_name: str | None, roster_id: str | None) -> None:
     """Add one student under a new pseudonym."""
     with _open(place, create=True) as (store, names):
@@ -160,9 +151,9 @@ def add_student(name: str, place: str | None, class_name: str | None, roster_id:
 
 
 @student.command("import")
-@click.argument("roster", type=click.Path(exists=True, path_type=Path))
+@click.argument("roster", type=ThereIs())
 @_store
-@_plainly
+@plainly
 def import_students(roster: Path, place: str | None) -> None:
     """Import a ROSTER: a CSV with a column 'name', and 'class' and 'id' if you have them.
 
@@ -194,9 +185,16 @@ def import_students(roster: Path, place: str | None) -> None:
 @click.argument("who")
 @_store
 @_class
-@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The .zip to write.")
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path),
+    callback=ends_in(".zip"),
+    metavar="FILE",
+    help="The .zip to write.",
+)
 @click.option("--force", is_flag=True, help="Replace the file if it is there.")
-@_plainly
+@plainly
 def export_student(who: str, place: str | None, class_name: str | None, out: Path, force: bool) -> None:
     """Write all that is kept about one student, with the name, into a .zip of CSV files.
 
@@ -207,7 +205,10 @@ def export_student(who: str, place: str | None, class_name: str | None, out: Pat
     with _open(place) as (store, names):
         person = _one(store, names, who, class_name)
         count = export_person(store, person, out, overwrite=force)
-        click.echo(f"{out}: {count} events of {person.label or person.student_id}. It holds the name; keep it private.")
+        click.echo(
+            f"{out.absolute()}: {count} events of {person.label or person.student_id}. "
+            "It holds the name; keep it private."
+        )
 
 
 @student.command("erase")
@@ -215,7 +216,7 @@ def export_student(who: str, place: str | None, class_name: str | None, out: Pat
 @_store
 @_class
 @_yes
-@_plainly
+@plainly
 def erase_student(who: str, place: str | None, class_name: str | None, yes: bool) -> None:
     """Erase one student: the name, every event, and what still waits to be written.
 
@@ -245,7 +246,7 @@ def erase_student(who: str, place: str | None, class_name: str | None, yes: bool
 )
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
 @_yes
-@_plainly
+@plainly
 def prune(place: str | None, age: str, dry_run: bool, yes: bool) -> None:
     """Remove games that ended longer ago than AGE. Students stay listed."""
     before = datetime.now(UTC) - _age(age)
@@ -281,7 +282,7 @@ def _age(text: str) -> relativedelta:
     help="Where to put it. Without it: a folder 'backups' beside the log.",
 )
 @click.option("--without-names", is_flag=True, help="Leave the names out.")
-@_plainly
+@plainly
 def backup(place: str | None, folder: Path | None, without_names: bool) -> None:
     """Copy the log, and the names beside it, also while children play.
 
@@ -314,7 +315,10 @@ def _new_backup(folder: Path) -> Path:
 @click.command()
 @_store
 @click.option(
-    "--format", "format_name", type=click.Choice(_FORMATS), default="csv", show_default=True, help="What to write."
+    "--format",
+    "named_format",
+    type=click.Choice(_FORMATS),
+    help="What to write. Without it: what the ending of FILE says, .csv or .xlsx.",
 )
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The file to write.")
 @click.option(
@@ -323,17 +327,17 @@ def _new_backup(folder: Path) -> Path:
 @click.option("--student", "who", metavar="WHO", help="Only this student: name, pseudonym or school's id.")
 @_class
 @click.option("--lesson", metavar="LESSON", help="Only this lesson.")
-@click.option("--since", metavar="DATE", help="From this day on, such as 2026-09-01.")
-@click.option("--until", metavar="DATE", help="Before this day.")
+@click.option("--since", metavar="DATE", help=FROM_DAY)
+@click.option("--until", metavar="DATE", help=BEFORE_DAY)
 @click.option(
     "--delimiter", type=click.Choice(list(_DELIMITERS)), default="comma", show_default=True, help="Between cells (csv)."
 )
 @click.option("--with-names", is_flag=True, help="Add the names (csv and xlsx). Keep such a file private.")
 @click.option("--force", is_flag=True, help="Replace the file if it is there.")
-@_plainly
+@plainly
 def export(
     place: str | None,
-    format_name: str,
+    named_format: str | None,
     out: Path,
     table: str,
     who: str | None,
@@ -355,9 +359,11 @@ def export(
     from pyramid_lab.log import exports
     from pyramid_lab.log.choice import choose
 
+    format_name = _format_of(out, named_format)
     if table != "events" and (format_name != "csv" or with_names):
         raise click.UsageError(f"--table {table} goes with --format csv and without --with-names")
     with _open(place) as (store, names):
+        _known(store, names, class_name)
         one = None if who is None else _one(store, names, who, None).student_id
         choice = choose(one, class_name, since, until, lesson, tzlocal())
         unnamed = () if with_names else exports.unnamed_classes(store, choice)
@@ -389,6 +395,28 @@ def export(
         click.echo(_why_unnamed(unnamed, exports.SMALLEST_GROUP, allowed=format_name in ("csv", "xlsx")))
 
 
+def _format_of(out: Path, named: str | None) -> str:
+    """The format that was asked for, or the one that the ending says.
+
+    Raises:
+        click.BadParameter: the two are not the same, or neither says a format.
+    """
+    said = "csv" if out.is_dir() else _ENDINGS.get(out.suffix.lower())  # the export says what is wrong with a folder
+    if named is None and said is None:
+        ending = f"ends in {out.suffix}, which says no format" if out.suffix else "has no ending to say the format"
+        raise click.BadParameter(
+            f"{out.name} {ending}; end the name in .csv or .xlsx, or give --format {'|'.join(_FORMATS)}",
+            param_hint="--out",
+        )
+    if named is not None and said is not None and named != said:
+        raise click.BadParameter(
+            f"{out.name} ends as {said} does, but --format says {named}; leave --format out, or give the file another "
+            "ending",
+            param_hint="--out",
+        )
+    return named or str(said)
+
+
 def _why_unnamed(classes: tuple[str, ...], smallest: int, *, allowed: bool) -> str:
     """What an export says of the classes that it does not name; ``allowed``: whether names may be asked for."""
     mend = (
@@ -415,14 +443,14 @@ def _table(store: Store, table: str, one: str | None, class_name: str | None, *d
     return made(store, student=one, class_name=class_name, since=since, until=until, lesson=lesson, tz=tzlocal())
 
 
-@click.group("log")
+@click.group("log", cls=NearGroup)
 def log() -> None:
     """Look after the log itself."""
 
 
 @log.command("where")
 @_store
-@_plainly
+@plainly
 def where(place: str | None) -> None:
     """Say where the log and the names are."""
     with _open(place, create=place is None, away=True) as (store, names):
@@ -433,7 +461,7 @@ def where(place: str | None) -> None:
 
 @log.command("check")
 @_store
-@_plainly
+@plainly
 def check_log(place: str | None) -> None:
     """Look for damage, missing events and impossible times, and say what to do.
 
@@ -453,20 +481,20 @@ def check_log(place: str | None) -> None:
 
 
 @log.command("enter")
-@click.argument("sheet", metavar="FILE.csv", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("sheet", metavar="FILE.csv", type=ThereIs())
 @click.option("--deal", required=True, metavar="DEAL", help="The code on the deal sheet; or a seed, or the cards.")
 @click.option("--student", "who", required=True, metavar="WHO", help="Name or pseudonym of the student.")
 @click.option("--rules", metavar="NAME", help="The rule set, if the code does not say it.")
 @click.option(
     "--started",
-    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M"]),
+    type=Day(time=True),
     metavar="TIME",
     help="When the game began, local time, as 2026-03-02 or '2026-03-02 09:30'. Without it: the file's own time.",
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be entered; change nothing.")
 @_store
 @_class
-@_plainly
+@plainly
 def enter(
     sheet: Path,
     deal: str,

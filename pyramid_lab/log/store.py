@@ -532,6 +532,14 @@ class Store:
 
     # Students' pseudonyms and classes
 
+    def class_names(self) -> list[str]:
+        """The classes that students are in, also those whose names are kept elsewhere."""
+        named = schema.students.c.class_name
+        with self.reading() as connection:
+            return list(
+                connection.execute(sa.select(named).where(named.is_not(None)).distinct().order_by(named)).scalars()
+            )
+
     def put_students(self, classes: Mapping[str, str | None]) -> None:
         """Keep pseudonyms with their classes; a pseudonym that is known gets the class given here."""
         now = schema.time_text(self._clock())

@@ -158,7 +158,29 @@ def test_an_id_belongs_to_one_student(run: Run, place: Path) -> None:
 
 
 def test_a_class_that_nobody_is_in(run: Run, played: Path) -> None:
-    assert "No student is in class 4z; the classes are: 3a, 3b." in run("student", "list", "--class", "4z").output
+    for words in (("student", "list"), ("student", "list", "--csv"), ("student", "erase", "Ali", "--yes")):
+        result = run(*words, "--class", "4z")
+        assert result.exit_code == 1
+        assert result.output == "Error: There is no class '4z'. Classes with students: 3a, 3b.\n"
+    assert events(played) == 9
+
+
+@pytest.mark.parametrize("words", [["export"], ["export", "--table", "games"], ["review"]])
+def test_a_file_about_a_class_that_nobody_is_in_is_not_written(
+    run: Run, played: Path, tmp_path: Path, words: list[str]
+) -> None:
+    out = tmp_path / ("good.html" if words == ["review"] else "good.csv")
+    out.write_text("from yesterday", encoding="utf-8")
+    result = run(*words, "--out", str(out), *([] if words == ["review"] else ["--force"]), "--class", "4z")
+    assert result.exit_code == 1
+    assert "There is no class '4z'. Classes with students: 3a, 3b." in result.output
+    assert out.read_text(encoding="utf-8") == "from yesterday"
+
+
+def test_a_class_that_only_the_log_knows_is_one(run: Run, played: Path, tmp_path: Path) -> None:
+    Path(f"{played.with_suffix('')}.names.sqlite3").unlink()
+    result = run("export", "--out", str(tmp_path / "out.csv"), "--class", "3b")
+    assert "6 rows" in result.output, result.output
 
 
 def test_erasing_asks_first(run: Run, played: Path) -> None:
@@ -189,6 +211,40 @@ def test_exports(run: Run, played: Path, tmp_path: Path, form: str, rows: int) -
     assert result.exit_code == 0, result.output
     assert f"{rows} rows." in result.output
     assert len(read_events(out, form)) == rows  # type: ignore[arg-type]
+
+
+def test_the_ending_of_a_file_says_the_format(run: Run, played: Path, tmp_path: Path) -> None:
+    for ending in ("csv", "xlsx", "XLSX"):
+        out = tmp_path / f"log-{ending}.{ending}"
+        assert "9 rows." in run("export", "--out", str(out)).output
+        assert len(read_events(out, ending.lower())) == 9  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--out", "log.xlsx", "--format", "csv"], "log.xlsx ends as xlsx does, but --format says csv; leave --format"),
+        (["--out", "log.csv", "--format", "xapi"], "log.csv ends as csv does, but --format says xapi; leave --format"),
+        (["--out", "log.docx"], "log.docx ends in .docx, which says no format; end the name in .csv or .xlsx"),
+        (["--out", "log"], "log has no ending to say the format; end the name in .csv or .xlsx, or give --format csv|"),
+        (["--out", "log.xlsx", "--table", "games"], "--table games goes with --format csv"),
+    ],
+)
+def test_a_file_is_not_written_under_the_name_of_another_format(
+    run: Run, played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    result = run("export", *words)
+    assert result.exit_code == 2
+    assert said in result.output
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_students_file_is_a_zip(run: Run, played: Path, tmp_path: Path) -> None:
+    result = run("student", "export", "=Bo", "--out", str(tmp_path / "bo.csv"))
+    assert result.exit_code == 2
+    assert f"bo.csv does not end in .zip; write {tmp_path / 'bo.zip'}" in result.output
 
 
 def test_an_export_of_some(run: Run, played: Path, tmp_path: Path) -> None:
@@ -223,7 +279,6 @@ def test_an_export_says_where_it_is_and_which_classes_it_does_not_name(
     "choice",
     [
         ["--since", "2027-01-01"],
-        ["--class", "9z"],
         ["--table", "games", "--lesson", "99"],
         ["--format", "xapi", "--until", "2026-01-01"],
         ["--format", "xlsx", "--until", "2026-01-01"],
@@ -232,7 +287,7 @@ def test_an_export_says_where_it_is_and_which_classes_it_does_not_name(
 def test_an_export_of_nothing_says_so_and_writes_nothing(
     run: Run, played: Path, tmp_path: Path, choice: list[str]
 ) -> None:
-    out = tmp_path / "out"
+    out = tmp_path / ("out" if "--format" in choice else "out.csv")
     out.write_text("from yesterday", encoding="utf-8")
     result = run("export", "--out", str(out), "--force", *choice)
     assert result.exit_code == 1
@@ -390,6 +445,7 @@ def test_a_path_that_is_no_log(
         result = run(*words, store=wrong)
         assert result.exit_code == 1
         assert said in result.output
+        assert ("Play a lesson first (pyramid-lab), or name another log" in result.output) == (wrong != ".")
         assert not isinstance(result.exception, ValueError)
     assert not (tmp_path / "typo.sqlite3").exists()
 
