@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from pyramid_lab.cli.options import BEFORE_DAY, DAY, FROM_DAY, ThereIs, ends_in, known_class, plainly
 from pyramid_lab.cli.place import kept
 
 if TYPE_CHECKING:
     from pyramid_lab.log.names import Names
     from pyramid_lab.log.store import Store
 
-_KINDS: Final = (".html", ".htm", ".pdf")
+_KINDS: Final = (".html", ".pdf", ".htm")
 _LONG: Final = 50_000  # events
 _ROOMS: Final = ("reading", "report", "next_deal")
 
@@ -33,6 +34,7 @@ _ROOMS: Final = ("reading", "report", "next_deal")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
+    callback=ends_in(*_KINDS),
     default=Path("report.html"),
     show_default=True,
     help="The file to write: .html (opens anywhere, also offline) or .pdf (to print, or to hand to a parent); one that "
@@ -46,18 +48,19 @@ _ROOMS: Final = ("reading", "report", "next_deal")
     metavar="NAME",
     help="Only this student, by name or pseudonym; can be given again. One student gives one page, without the class.",
 )
-@click.option("--since", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE", help="Only from this day on.")
-@click.option("--until", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE", help="Only before this day.")
+@click.option("--since", type=DAY, metavar="DATE", help=FROM_DAY)
+@click.option("--until", type=DAY, metavar="DATE", help=BEFORE_DAY)
 @click.option("--pseudonyms", is_flag=True, help="Show pseudonyms instead of names.")
 @click.option(
     "--thresholds",
     "file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=ThereIs(),
     metavar="FILE",
     help="Your own thresholds, a TOML file such as '[bands]' and 'fast_s = 1.5'.",
 )
 @click.option("--paper", type=click.Choice(["a4", "letter"]), default="a4", show_default=True, help="Paper of a PDF.")
 @click.option("--title", default=None, help="Title of the report.")
+@plainly
 def review(
     place: str | None,
     out: Path,
@@ -76,15 +79,10 @@ def review(
     """
     from pyramid_lab.sheets.sheet import writable
 
-    if out.suffix.lower() not in _KINDS:
-        raise click.BadParameter(f"{out.name} ends neither in .html nor in .pdf", param_hint="--out")
-    try:
-        writable(out)
-        click.echo("Reading the log", err=True)  # at once: the first bar comes when everything is loaded
-        _write(place, out, class_name, students, since, until, pseudonyms, file, paper, title)
-    except (ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from None
-    click.echo(f"Wrote {out}")
+    writable(out)
+    click.echo("Reading the log", err=True)  # at once: the first bar comes when everything is loaded
+    _write(place, out, class_name, students, since, until, pseudonyms, file, paper, title)
+    click.echo(f"Wrote {out.absolute()}")
 
 
 def _write(
@@ -113,12 +111,15 @@ def _write(
 
             from pyramid_lab.insight.cleaning import COLUMNS
             from pyramid_lab.log import frames
+            from pyramid_lab.log.progress import PLAIN
 
             # The statistics and the pictures take longer to load than the log, and the log is not read by Python.
             beside_this = not students and _is_long(store)
             needed = _ROOMS if beside_this else (*_ROOMS, "plots")
             rooms = [beside.submit(import_module, f"pyramid_lab.insight.{name}") for name in needed]
             names = Names.of(store)
+            if class_name is not None:
+                known_class(class_name, [*store.class_names(), *(person.class_name for person in names.people())])
             chosen = [_pseudonym(names, word, class_name) for word in students]
             events = frames.events(
                 store,
@@ -151,11 +152,11 @@ def _write(
 
         thresholds = None if file is None else Thresholds.from_toml(file)
         shown = dict.fromkeys(people, "") if pseudonyms else people  # without a name the pseudonym is shown
-        with tqdm(unit=" steps", leave=False) as bar:
+        with tqdm(desc="Reading the log", bar_format=PLAIN, delay=1, leave=False) as bar:
 
             def tell(done: int, total: int, what: str) -> None:
                 bar.total = total
-                bar.set_description(what)
+                bar.set_description_str(f"{what[0].upper()}{what[1:]}:")
                 bar.update(done - bar.n)
 
             found = read(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 import click
 
+from pyramid_lab.cli.group import NearGroup
+from pyramid_lab.cli.options import ThereIs, ends_in, plainly
 from pyramid_lab.core.deal import SEED_LIMIT
 from pyramid_lab.core.rules import RULE_SETS
 
@@ -21,19 +22,6 @@ _R = TypeVar("_R")
 
 SEED: Final = click.IntRange(0, SEED_LIMIT - 1)
 SEED.name = "seed"
-
-
-def _plainly(command: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Say bad input in one line instead of a traceback."""
-
-    @wraps(command)
-    def run(*arguments: _P.args, **options: _P.kwargs) -> _R:
-        try:
-            return command(*arguments, **options)
-        except ValueError as error:
-            raise click.ClickException(str(error)) from None
-
-    return run
 
 
 def _paper(*names: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
@@ -65,6 +53,7 @@ def _out(default: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     return click.option(
         "--out",
         type=click.Path(path_type=Path),
+        callback=ends_in(".pdf"),
         default=default,
         show_default=True,
         help="The PDF to write; one that is there is replaced.",
@@ -72,10 +61,10 @@ def _out(default: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
 
 
 def _save(sheet: Sheet, out: Path) -> None:
-    click.echo(f"{sheet.save(out)} is ready. Print it at 100 %.")
+    click.echo(f"{sheet.save(out).absolute()} is ready. Print it at 100 %.")
 
 
-@click.group(name="print")
+@click.group(name="print", cls=NearGroup)
 def print_group() -> None:
     """Print deals, answer keys, cards, mats, recording sheets, practice and rules.
 
@@ -92,7 +81,7 @@ def print_group() -> None:
 @_name
 @_fonts
 @_out("deal.pdf")
-@_plainly
+@plainly
 def deal(deal: str, out: Path, **options: Any) -> None:
     """The deal to lay out: the pyramid, the stock, and the order of the pack.
 
@@ -116,7 +105,7 @@ def deal(deal: str, out: Path, **options: Any) -> None:
 @_desk_paper
 @_fonts
 @_out("key.pdf")
-@_plainly
+@plainly
 def key(
     deal: str, rules: str | None, line: str | None, seconds: float, paper: str, fonts: tuple[Path, ...], out: Path
 ) -> None:
@@ -167,7 +156,7 @@ def _deal(text: str) -> int | str:
 )
 @click.option("--test-sheet", is_flag=True, help="One numbered sheet, to find --duplex and --offset of a printer.")
 @_out("cards.pdf")
-@_plainly
+@plainly
 def cards(test_sheet: bool, out: Path, **options: Any) -> None:
     """Cards to cut out, 63.5 x 88.9 mm, with backs."""
     from pyramid_lab import sheets
@@ -190,7 +179,7 @@ def cards(test_sheet: bool, out: Path, **options: Any) -> None:
     help="Width of the cards you play with, 30 to 63.5; the mat comes in parts if one sheet is too small.",
 )
 @_out("mat.pdf")
-@_plainly
+@plainly
 def mat(paper: str, rules: str | None, card_width: float | None, out: Path) -> None:
     """A mat to play on, for one waste pile or three (--rules three-pile)."""
     from pyramid_lab import sheets
@@ -208,7 +197,7 @@ def mat(paper: str, rules: str | None, card_width: float | None, out: Path) -> N
 @_name
 @_fonts
 @_out("recording.pdf")
-@_plainly
+@plainly
 def recording(deal: str | None, out: Path, **options: Any) -> None:
     """Rows for the pairs of a table game; they can be typed in again later."""
     from pyramid_lab.sheets import recording_sheet
@@ -228,7 +217,7 @@ def recording(deal: str | None, out: Path, **options: Any) -> None:
 @_name
 @_fonts
 @_out("practice.pdf")
-@_plainly
+@plainly
 def practice(kind: str, out: Path, **options: Any) -> None:
     """Fact practice with its key.
 
@@ -244,7 +233,7 @@ def practice(kind: str, out: Path, **options: Any) -> None:
 @_rules
 @_desk_paper
 @_out("rules-card.pdf")
-@_plainly
+@plainly
 def rules_card(rules: str | None, paper: str, out: Path) -> None:
     """The rules for the child, in a few words and pictures."""
     from pyramid_lab import sheets
@@ -274,7 +263,7 @@ def rules_card(rules: str | None, paper: str, out: Path) -> None:
 @click.option("--keys/--no-keys", default=True, show_default=True, help="Answer keys at the end.")
 @click.option(
     "--names",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=ThereIs(),
     help="A text file with one name a line, for the sheets in turn.",
 )
 @_desk_paper
@@ -282,7 +271,7 @@ def rules_card(rules: str | None, paper: str, out: Path) -> None:
 @_letters
 @_fonts
 @_out("pack.pdf")
-@_plainly
+@plainly
 def pack(
     rules: str,
     count: int | None,
@@ -304,6 +293,7 @@ def pack(
     from tqdm import tqdm
 
     from pyramid_lab.core.rules import rule_set
+    from pyramid_lab.log.progress import PLAIN
     from pyramid_lab.sheets import class_pack
     from pyramid_lab.sheets.deals import FILE_LIMIT, certified, check_count, every_deal, named
     from pyramid_lab.sheets.facts import read_fact
@@ -327,7 +317,7 @@ def pack(
     for part, place in enumerate(places):
         wanted = min(FILE_LIMIT, count - part * FILE_LIMIT)
         found = []
-        with tqdm(total=wanted, desc="deals", disable=None) as bar:
+        with tqdm(total=wanted, desc="Deals found:", bar_format=PLAIN, disable=None) as bar:
             for item in islice(stream, wanted):
                 found.append(item)
                 bar.update()
@@ -340,9 +330,9 @@ def pack(
             first_number=part * FILE_LIMIT + 1,
             **options,
         )
-        with tqdm(total=len(sheet.data["pages"]), desc="pages", disable=None) as bar:
+        with tqdm(total=len(sheet.data["pages"]), desc="Pages:", bar_format=PLAIN, disable=None) as bar:
             sheet.save(place, lambda done, _, bar=bar: bar.update(done - bar.n))  # type: ignore[misc]
-        click.echo(f"{place} is ready: {len(found)} deal{'s' if len(found) > 1 else ''}. Print it at 100 %.")
+        click.echo(f"{place.absolute()} is ready: {len(found)} deal{'s' if len(found) > 1 else ''}. Print it at 100 %.")
 
 
 def _names(path: Path | None) -> list[str]:
@@ -359,13 +349,13 @@ def _names(path: Path | None) -> list[str]:
 
 
 @print_group.command(name="list")
-@click.argument("file", metavar="FILE.toml", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", metavar="FILE.toml", type=ThereIs())
 @click.option(
     "--into",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="The folder for the PDFs. Without it: the one FILE.toml is in.",
 )
-@_plainly
+@plainly
 def list_(file: Path, into: Path | None) -> None:
     """Every sheet that a list describes, each as a PDF of its own.
 
@@ -373,6 +363,7 @@ def list_(file: Path, into: Path | None) -> None:
     """
     from tqdm import tqdm
 
+    from pyramid_lab.log.progress import PLAIN
     from pyramid_lab.sheets.errors import SheetError
     from pyramid_lab.sheets.lists import read_list
     from pyramid_lab.sheets.sheet import writable, write_whole
@@ -381,7 +372,7 @@ def list_(file: Path, into: Path | None) -> None:
     made = read_list(file)
     places = {name: writable(folder / f"{name}.pdf") for name in made}
     printed = {}
-    for name, sheet in tqdm(made.items(), unit="sheet", disable=None):
+    for name, sheet in tqdm(made.items(), desc="Sheets:", bar_format=PLAIN, disable=None):
         try:
             printed[places[name]] = sheet.pdf()
         except SheetError as error:

@@ -466,3 +466,27 @@ def test_a_log_that_is_not_there_is_named(tmp_path: Path) -> None:
     code, output = run("--store", tmp_path / "no.sqlite3", "--out", tmp_path / "r.html")
     assert code == 1
     assert "no.sqlite3" in output
+
+
+def test_the_command_says_how_a_date_is_written(log: Path, tmp_path: Path) -> None:
+    for wrong in ("yesterday", "30.11.2026", "2026-02-30"):
+        code, said = run("--store", log, "--out", tmp_path / "report.html", "--since", wrong)
+        assert code == 2
+        assert f"'{wrong}' is no date; write it as 2026-11-30" in said
+    shown = " ".join(run("--help")[1].split())
+    assert shown.count("such as 2026-11-30") == 2
+
+
+def test_without_a_log_the_command_says_once_what_to_do(tmp_path: Path) -> None:
+    code, said = run("--store", tmp_path / "none.sqlite3", "--out", tmp_path / "report.html")
+    assert code == 1
+    assert said.count("there is no log at") == 1
+    assert "Play a lesson first (pyramid-lab), or name another log with --store." in said
+
+
+def test_the_progress_is_said_in_plain_words(log: Path, tmp_path: Path) -> None:
+    said = run("--store", log, "--out", tmp_path / "report.html")[1]
+    assert re.search(r"Tries cleaned: .* 1 of \d+", said)
+    assert "/s" not in said
+    assert "%|" not in said
+    assert "?" not in said

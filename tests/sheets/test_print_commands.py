@@ -80,6 +80,21 @@ def test_bad_input_is_said_in_one_line_and_nothing_is_written(tmp_path: Path, ar
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("words", [["deal", "17"], ["mat"], ["pack", "--count", "1"]], ids=" ".join)
+@pytest.mark.parametrize("name", ["sheet.docx", "sheet"])
+def test_a_pdf_is_not_written_under_the_name_of_another_file(tmp_path: Path, words: list[str], name: str) -> None:
+    done = run(*words, "--out", str(tmp_path / name))
+    assert done.exit_code == 2
+    assert f"{name} does not end in .pdf; write {tmp_path / 'sheet.pdf'}" in done.output
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [["rules-card"], ["pack", "--count", "1", "--any"]], ids=" ".join)
+def test_where_a_sheet_is_is_said_in_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert f"{tmp_path / 'sheet.pdf'} is ready" in run(*words, "--out", "sheet.pdf").output
+
+
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     done = run("rules-card", "--out", str(tmp_path / "gone" / "rules.pdf"))
     assert done.exit_code == 1
