@@ -155,16 +155,17 @@ def add_student(name: str, place: str | None, class_name: str | None, roster_id:
 @_store
 @plainly
 def import_students(roster: Path, place: str | None) -> None:
-    """Import a ROSTER: a CSV with a column 'name', and 'class' and 'id' if you have them.
+    """Import a ROSTER: a name a line, or a CSV with a column 'name', and 'class' and 'id' if you have them.
 
     The same roster again changes nothing. If a line is wrong, it is named and nothing is imported.
     """
     from pyramid_lab.log.errors import RosterError
-    from pyramid_lab.log.names import read_roster, unread_columns
+    from pyramid_lab.log.names import read_roster, unread_columns, without_heading
 
     try:
         rows = read_roster(roster)
-        unread = unread_columns(roster)
+        plain = without_heading(roster)
+        unread = [] if plain else unread_columns(roster)
     except RosterError as error:
         raise click.ClickException(f"{roster}: nothing was imported\n{error}") from None
     with _open(place, create=True) as (store, names):
@@ -176,6 +177,9 @@ def import_students(roster: Path, place: str | None) -> None:
             click.echo(
                 f"renamed: {before} is now {person.name}. If these are two children, mend the id and import again."
             )
+        if plain:
+            first = " ".join(rows[0].name.split())
+            click.echo(f"There is no heading, so every line is a name, also the first: {first}.")
         if unread:
             click.echo(f"Not used: the columns {', '.join(unread)}. Known are name, class and id.")
         click.echo(f"{done}. Names are in {names.path}.")

@@ -30,6 +30,7 @@ from pyramid_lab.log.store import Store, place_beside
 _SIGNS: Final = "bcdfghjkmnpqrstvwxz23456789"
 _ID_SIGNS: Final = 10
 _LONGEST: Final = 200
+_DELIMITERS: Final = ",;\t"
 
 _HEADINGS: Final = {
     "name": "name",
@@ -314,9 +315,9 @@ def new_pseudonym() -> str:
 
 
 def read_roster(source: Path | bytes) -> list[RosterRow]:
-    """Read a roster: CSV with ``,``, ``;`` or tab, quoted or not, with a heading line.
+    """Read a roster: a name a line, or CSV with ``,``, ``;`` or tab, quoted or not, with a heading line.
 
-    A column ``name`` (or ``first name`` and ``last name``) is needed; ``class`` and ``id`` may be there, others are
+    A CSV needs a column ``name`` (or ``first name`` and ``last name``); ``class`` and ``id`` may be there, others are
     left alone. UTF-8 with or without a mark, UTF-16 with a mark, and what Excel writes on Windows are understood.
 
     Raises:
@@ -328,9 +329,17 @@ def read_roster(source: Path | bytes) -> list[RosterRow]:
             raise RosterError([(0, f"{source} is a folder; name the roster's file")])
         source = source.read_bytes()
     text = _without_hint(_decoded(source))
-    if not text.strip():
-        raise RosterError([(0, "the roster is empty: it needs a heading line with a column called name")])
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    if not text.strip(f"{_DELIMITERS}\r\n "):
+        raise RosterError([(0, "the roster is empty: write a name a line, or a CSV with a column called name")])
+    lines = _lines(text, _delimiter(text))
+    if _names_alone(text):
+        lines.insert(0, (0, ["name"]))
+    return _rows(lines)
+
+
+def _lines(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
+    """The cells of each line that is not empty, and the number of the line."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     lines: list[tuple[int, list[str]]] = []
     start = 1
     try:
@@ -340,11 +349,31 @@ def read_roster(source: Path | bytes) -> list[RosterRow]:
             start = reader.line_num + 1
     except csv.Error as error:
         raise RosterError([(start, f"the quotation marks do not close ({error}); is the file whole?")]) from None
-    return _rows(lines)
+    return lines
+
+
+def _names_alone(text: str) -> bool:
+    """Whether a roster is a name a line: no heading that is known, and one column, whatever sign may part columns."""
+    first, *_ = _lines(text, _delimiter(text))
+    if any(_heading(cell) for cell in first[1]):
+        return False
+    return all(
+        not any(cell.strip() for cell in cells[1:]) for delimiter in _DELIMITERS for _, cells in _lines(text, delimiter)
+    )
+
+
+def without_heading(source: Path | bytes) -> bool:
+    """Whether :func:`read_roster` takes every line of a roster, also the first, for a name.
+
+    Raises:
+        RosterError: the roster is no text, or its quotation marks do not close.
+        OSError: the file cannot be read.
+    """
+    return _names_alone(_without_hint(_decoded(source.read_bytes() if isinstance(source, Path) else source)))
 
 
 def unread_columns(source: Path | bytes) -> list[str]:
-    """The columns of a roster that :func:`read_roster` leaves alone, as their headings say.
+    """The columns of a roster with a heading that :func:`read_roster` leaves alone, as their headings say.
 
     Raises:
         RosterError: the roster is no text.
@@ -382,7 +411,7 @@ def _delimiter(text: str) -> str:
         cells = next(csv.reader([heading], delimiter=delimiter))
         return sum(_heading(cell) is not None for cell in cells), len(cells)
 
-    return max(",;\t", key=known)
+    return max(_DELIMITERS, key=known)
 
 
 def _heading(cell: str) -> str | None:
@@ -399,7 +428,11 @@ def _rows(lines: list[tuple[int, list[str]]]) -> list[RosterRow]:
     if "name" not in columns and not {"first", "last"} <= set(columns):
         shown = ", ".join(cell.strip() or "(empty)" for cell in heading[:6])
         problems.append(
-            (first, f"the heading needs a column called name (or first name and last name); it has: {shown}")
+            (
+                first,
+                f"the heading needs a column called name (or first name and last name); it has: {shown}. If it is no "
+                "heading but a student, put a line above it that says what each column is, with the word name",
+            )
         )
     if problems:
         raise RosterError(problems)

@@ -149,6 +149,30 @@ def test_a_wrong_file_is_named_with_what_is_wrong(run: Run, played: Path, tmp_pa
         assert f"{sheet}{'' if said.startswith(':') else ' '}{said}" in result.output
 
 
+def test_a_name_a_line_is_imported_and_the_first_is_said_to_be_one(run: Run, place: Path, tmp_path: Path) -> None:
+    roster = tmp_path / "roster.csv"
+    roster.write_text("Ada\nBo\n", encoding="utf-8")
+    result = run("student", "import", str(roster))
+    assert result.exit_code == 0, result.output
+    assert "every line is a name, also the first: Ada." in result.output
+    assert "Not used" not in result.output
+    assert people(place) == ["Ada", "Bo"]
+    assert "0 new, 0 changed, 2 unchanged" in run("student", "import", str(roster)).output
+
+
+def test_a_roster_in_another_folder_is_looked_for_by_name(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for typed, said in (
+        ("roster.csv", f"there is no file roster.csv in {tmp_path};"),
+        ("gone/roster.csv", f"there is no file roster.csv in {tmp_path / 'gone'}, for there is no such folder;"),
+    ):
+        result = run("student", "import", typed)
+        assert result.exit_code == 2
+        assert f"{said} name the file with its folder" in result.output
+
+
 def test_an_id_belongs_to_one_student(run: Run, place: Path) -> None:
     assert run("student", "add", "Ada", "--id", "18").exit_code == 0
     second = run("student", "add", "Eve", "--id", "18")

@@ -99,7 +99,12 @@ def test_accents_written_in_one_piece_or_two_are_one_name(names: Names, store: S
     ("text", "said"),
     [
         ("", "the roster is empty"),
-        ("Ali\nBo\n", "line 1: the heading needs a column called name"),
+        (";;\n;;\n", "the roster is empty"),
+        ("Ali,3a\nBo,3b\n", "line 1: the heading needs a column called name"),
+        ("Ali\nBo;3b\n", "put a line above it that says what each column is, with the word name"),
+        ("Müller, Zoe\nAli\n", "line 1: the heading needs a column called name"),
+        ("class\n3a\n", "line 1: the heading needs a column called name"),
+        ("Ali\n\nB\x07o\n", "line 3: the name holds a control character"),
         ("name,class\nAli,3a\n,3a\n", "line 3: the name is empty"),
         ("name,class\nAli,3a\nMüller, Zoe,3b\n", "line 3: 3 cells, but the heading has 2"),
         ('name,class\n"Ali,3a\nBo,3b\n', "line 2: the quotation marks do not close"),
@@ -114,6 +119,25 @@ def test_errors_name_the_line_and_nothing_is_written(names: Names, store: Store,
         bring(names, store, text)
     assert said in str(caught.value)
     assert names.people() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Ali\nBo\n", ["Ali", "Bo"]),
+        ("\n  Ali \r\n\r\nBo", ["Ali", "Bo"]),
+        ('"Müller, Zoe"\nAli\n', ["Müller, Zoe", "Ali"]),
+        ('Ali\n"M; Zoe"\n', ["Ali", "M; Zoe"]),
+        ("Ali;\nBo;\n", ["Ali", "Bo"]),
+        ("Ali\nAli\n", ["Ali", "Ali"]),
+        ("sep=;\nAli\n", ["Ali"]),
+        ("Ali\n", ["Ali"]),
+        ("name\nAli\n", ["Ali"]),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_a_name_a_line_is_a_roster(text: str, found: list[str], encoding: str) -> None:
+    assert [row.name for row in read_roster(text.encode(encoding))] == found
 
 
 def test_all_wrong_lines_are_named_at_once() -> None:
