@@ -19,9 +19,9 @@ from pyramid_lab.core.position import InvalidPositionError
 from pyramid_lab.core.rules import RULE_SETS, Rules, RulesError
 from pyramid_lab.lesson import GUEST, SESSION_VARIABLE, shared_store, student_named
 from pyramid_lab.log.errors import StoreError
-from pyramid_lab.log.names import Names
+from pyramid_lab.log.names import Names, labels_of
 from pyramid_lab.log.paper import COLUMNS, PaperError, PaperGame, enter, paper_game, read_recording
-from pyramid_lab.picker import SaidLine, labels_of
+from pyramid_lab.picker import SaidLine
 from pyramid_lab.sheets.deals import deal_for
 from pyramid_lab.sheets.errors import SheetError
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from html import escape
 from typing import Any, Final
-from unicodedata import combining, normalize
 
 import anywidget
 import ipywidgets
@@ -16,7 +14,7 @@ import traitlets
 
 from pyramid_lab.lesson import STUDENT_VARIABLE, shared_store
 from pyramid_lab.log.errors import StoreError
-from pyramid_lab.log.names import Names, Person
+from pyramid_lab.log.names import Names, Person, labels_of
 
 _NOBODY: Final = "Choose your name"
 _EVERYBODY: Final = "All classes"
@@ -25,30 +23,6 @@ _NO_NAMES: Final = (
     "There are no names yet. The tutor adds them with <code>pyramid-lab student import</code>. "
     "You can play without a name."
 )
-
-
-def labels_of(people: Iterable[Person], *, with_class: bool = True) -> list[tuple[str, str]]:
-    """Labels in alphabetical order (É beside E), each with its pseudonym, for a list to choose from.
-
-    Where two names are alike, the class (if wanted), the school's id or a number tells them apart.
-    """
-    shown = sorted(people, key=lambda person: _plain_letters(person.label))
-    alike = Counter(person.label for person in shown)
-    seen: Counter[str] = Counter()
-    labels = []
-    for person in shown:
-        seen[person.label] += 1
-        label = person.label
-        if alike[label] > 1:
-            more = [person.class_name if with_class else None, person.roster_id or str(seen[label])]
-            label += f" ({', '.join(filter(None, more))})"
-        labels.append((label, person.student_id))
-    return labels
-
-
-def _plain_letters(text: str) -> str:
-    """The text in small letters without accents, to sort by."""
-    return "".join(sign for sign in normalize("NFKD", text.casefold()) if not combining(sign))
 
 
 class SaidLine(anywidget.AnyWidget):

@@ -148,6 +148,27 @@ def add_student(name: str, place: str | None, class_name: str | None, roster_id:
     with _open(place, create=True) as (store, names):
         person = names.add(store, name, class_name=class_name, roster_id=roster_id)
         click.echo(f"{person.label} is {person.student_id}. Names are in {names.path}.")
+        if said := _namesakes(person, names.called(person.name)):
+            click.echo(said)
+
+
+def _namesakes(new: Person, alike: list[Person]) -> str:
+    """What is said of a new student whose name others have too: who they are, and how to tell them apart."""
+    from pyramid_lab.log.names import labels_of
+
+    others = [person for person in alike if person.student_id != new.student_id]
+    if not others:
+        return ""
+    known = ", ".join(f"{person.student_id} {person.class_name or ''}".rstrip() for person in others)
+    labels = " and ".join(label for label, _ in labels_of(alike))
+    there_is = f"The name {new.label} was there already ({known}); in a list they are now {labels}."
+    apart = new.class_name and all(person.class_name not in (None, new.class_name) for person in others)
+    if apart or new.roster_id:
+        return there_is
+    return (
+        f"{there_is} Easier to tell apart are a class (--class) or a fuller name: take this one back with "
+        f"'pyramid-lab student erase {new.student_id}' and add it so."
+    )
 
 
 @student.command("import")

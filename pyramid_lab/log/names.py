@@ -108,6 +108,30 @@ class Imported:
         return f"{len(self.new)} new, {len(self.changed)} changed, {len(self.unchanged)} unchanged"
 
 
+def labels_of(people: Iterable[Person], *, with_class: bool = True) -> list[tuple[str, str]]:
+    """Labels in alphabetical order (É beside E), each with its pseudonym, for a list to choose from.
+
+    Where two names are alike, the class (if wanted), the school's id or a number tells them apart.
+    """
+    shown = sorted(people, key=lambda person: _plain_letters(person.label))
+    alike = Counter(person.label for person in shown)
+    seen: Counter[str] = Counter()
+    labels = []
+    for person in shown:
+        seen[person.label] += 1
+        label = person.label
+        if alike[label] > 1:
+            more = [person.class_name if with_class else None, person.roster_id or str(seen[label])]
+            label += f" ({', '.join(filter(None, more))})"
+        labels.append((label, person.student_id))
+    return labels
+
+
+def _plain_letters(text: str) -> str:
+    """The text in small letters without accents, to sort by."""
+    return "".join(sign for sign in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(sign))
+
+
 class Names:
     """The file of names.
 
@@ -190,6 +214,10 @@ class Names:
             if found := [person for person in everyone if same(person)]:
                 return found
         return []
+
+    def called(self, name: str) -> list[Person]:
+        """The students of this whole name, however its accents and white space are written."""
+        return [person for person in self.people() if _key(person.name) == _key(name)]
 
     def put(self, people: Iterable[Person], store: Store) -> None:
         """Keep people here, and their pseudonyms and classes in the store; all of them or, on an error, none.

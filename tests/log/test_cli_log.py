@@ -173,6 +173,22 @@ def test_a_roster_in_another_folder_is_looked_for_by_name(
         assert f"{said} name the file with its folder" in result.output
 
 
+def test_a_second_student_of_a_name_is_added_and_told_apart(run: Run, place: Path) -> None:
+    first = run("student", "add", "Ada", "--class", "3a").output
+    assert "already" not in first
+    known = re.findall(r"s-\w{10}", first)[0]
+    second = run("student", "add", " Ada ").output
+    new = re.findall(r"s-\w{10}", second)[0]
+    assert f"The name Ada was there already ({known} 3a); in a list they are now Ada (3a, 1) and Ada (2)." in second
+    assert f"'pyramid-lab student erase {new}'" in second
+    assert people(place) == ["Ada", "Ada"]
+    assert run("student", "erase", new, "--yes").exit_code == 0
+    other_class = run("student", "add", "Ada", "--class", "3b").output
+    assert "in a list they are now Ada (3a, 1) and Ada (3b, 2)." in other_class
+    assert "erase" not in other_class
+    assert "already" not in run("student", "add", "Ada B.", "--class", "3a").output
+
+
 def test_an_id_belongs_to_one_student(run: Run, place: Path) -> None:
     assert run("student", "add", "Ada", "--id", "18").exit_code == 0
     second = run("student", "add", "Eve", "--id", "18")
