@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from pyramid_lab.core import rules
 from pyramid_lab.core.cards import RANKS, Card, InvalidCardError, pack
 
 SEED_LIMIT: Final = 2**64
@@ -159,7 +160,7 @@ class Deal:
         return self.cards[place]
 
 
-_CODE: Final = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*?)-(\d{1,20})-?([a-z])")
+_CODE: Final = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*?)-(\d{1,20})-?([a-z])?")
 # 23 letters that cannot be mistaken for another letter or a digit when written by hand.
 _CHECK_LETTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXY"
 
@@ -187,13 +188,23 @@ def parse_deal_code(text: str) -> tuple[str, int]:
         The name of the rule set and the seed.
 
     Raises:
-        InvalidDealError: the text is no code, or its check letter shows that something was mistyped.
+        InvalidDealError: the text is no code, or its check letter is missing or shows that something was mistyped; the
+            message names the part that is wrong.
     """
     cleaned = "".join(text.split()).lower()
     match = _CODE.fullmatch(cleaned)
     if match is None:
         raise InvalidDealError(f"{text!r} is no deal code: a code looks like {deal_code('table', 17)}")
-    rule_set, seed = match[1], int(match[2])
-    if seed >= SEED_LIMIT or match[3].upper() != _check_letter(rule_set, seed):
-        raise InvalidDealError(f"{text!r} does not check: look at the code on the sheet again, sign by sign")
-    return rule_set, seed
+    rule_set, seed, letter = match[1], int(match[2]), match[3]
+    if letter is not None and seed < SEED_LIMIT and letter.upper() == _check_letter(rule_set, seed):
+        return rule_set, seed
+    try:
+        rules.rule_set(rule_set)
+    except rules.RulesError as error:
+        raise InvalidDealError(f"{text!r} is no deal code: {error}") from None
+    if letter is None:
+        raise InvalidDealError(
+            f"{text!r} is no deal code: the check letter at its end is missing; a code looks like "
+            f"{deal_code('table', 17)}"
+        )
+    raise InvalidDealError(f"{text!r} does not check: look at the code on the sheet again, sign by sign")

@@ -10,6 +10,7 @@ from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Any, Final
 
+from pyramid_lab.core.cards import Card, InvalidCardError
 from pyramid_lab.core.deal import SEED_LIMIT, Deal, deal_code, parse_deal_code
 from pyramid_lab.core.position import IllegalMoveError, Move, MoveKind, Outcome, Place, Position
 from pyramid_lab.core.rules import RULE_SETS, Rules, rule_set
@@ -69,7 +70,7 @@ def deal_for(deal: Deal | int | str, rules: str | Rules | None = None) -> tuple[
         RulesError: no such rule set.
         SheetError: the code belongs to another rule set than the one asked for, or the pack does not fit it.
     """
-    if isinstance(deal, str) and len(deal.split()) <= 1:
+    if isinstance(deal, str) and not any(_is_card(word) for word in deal.replace(",", " ").split()):
         name, seed = parse_deal_code(deal)
         chosen = rule_set(rules if rules is not None else name)
         if chosen.name != name:
@@ -85,6 +86,14 @@ def deal_for(deal: Deal | int | str, rules: str | Rules | None = None) -> tuple[
     if deal.target != chosen.target:
         raise SheetError(f"the deal has a pack for pairs to {deal.target}, {chosen.name} plays to {chosen.target}")
     return deal, chosen
+
+
+def _is_card(word: str) -> bool:
+    try:
+        Card.parse(word)
+    except InvalidCardError:
+        return False
+    return True
 
 
 def code_of(deal: Deal, rules: Rules) -> str:

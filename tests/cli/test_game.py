@@ -69,7 +69,7 @@ def test_a_deal_without_a_seed_names_the_one_it_took() -> None:
         (["--seed", "x"], "a seed is a whole number from 0 to 18446744073709551615, such as 17, not 'x'"),
         (["--seed", str(2**64)], f"such as 17, not '{2**64}'"),
         (["table-17"], "is no deal code"),
-        (["nosuch-17-A"], "does not check"),
+        (["nosuch-17-A"], "no rule set is called 'nosuch'"),
         ([deal_code("nosuch", 17)], "no rule set is called 'nosuch'"),
         ([deal_code("table", 17), "--seed", "17"], "leave --seed out"),
     ],

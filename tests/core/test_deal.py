@@ -221,6 +221,23 @@ def test_a_text_that_is_no_code(text: str) -> None:
         parse_deal_code(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("tabel-63-X", "no rule set is called 'tabel' (did you mean 'table'?); there are"),
+        ("chess-63", "no rule set is called 'chess'; there are"),
+        ("table-63", "the check letter at its end is missing; a code looks like table-17-U"),
+        ("three-pile-63-", "the check letter at its end is missing"),
+        ("table-17-X", "does not check"),
+        ("table-99999999999999999999-U", "does not check"),
+    ],
+)
+def test_the_wrong_part_of_a_code_is_named(text: str, said: str) -> None:
+    with pytest.raises(InvalidDealError) as caught:
+        parse_deal_code(text)
+    assert said in str(caught.value)
+
+
 def test_the_place_of_a_card_and_of_one_that_the_pack_does_not_hold() -> None:
     deal = Deal.from_seed(3, 10)
     assert [deal.index(card) for card in deal] == list(range(40))
