@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from pyramid_lab.cli.deal_words import DEAL
 from pyramid_lab.cli.group import NearGroup
 from pyramid_lab.cli.options import BEFORE_DAY, FROM_DAY, Day, ThereIs, ends_in, known_class, plainly
 from pyramid_lab.cli.place import kept
@@ -507,7 +508,9 @@ def check_log(place: str | None) -> None:
 
 @log.command("enter")
 @click.argument("sheet", metavar="FILE.csv", type=ThereIs())
-@click.option("--deal", required=True, metavar="DEAL", help="The code on the deal sheet; or a seed, or the cards.")
+@click.option(
+    "--deal", required=True, metavar="DEAL", type=DEAL, help="The code on the deal sheet; or a seed, or the cards."
+)
 @click.option("--student", "who", required=True, metavar="WHO", help="Name or pseudonym of the student.")
 @click.option("--rules", metavar="NAME", help="The rule set, if the code does not say it.")
 @click.option(
@@ -522,7 +525,7 @@ def check_log(place: str | None) -> None:
 @plainly
 def enter(
     sheet: Path,
-    deal: str,
+    deal: int | str,
     who: str,
     rules: str | None,
     started: datetime | None,
@@ -539,7 +542,7 @@ def enter(
     from pyramid_lab.log.paper import paper_game, read_recording
     from pyramid_lab.sheets.deals import deal_for
 
-    found, chosen = deal_for(int(deal) if deal.isdecimal() else deal, rules)
+    found, chosen = deal_for(deal, rules)
     try:
         text = sheet.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

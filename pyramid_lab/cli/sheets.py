@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 import click
 
+from pyramid_lab.cli.deal_words import DEAL, OfADeal
 from pyramid_lab.cli.group import NearGroup
 from pyramid_lab.cli.options import ThereIs, ends_in, plainly
 from pyramid_lab.core.deal import SEED_LIMIT
@@ -72,8 +73,8 @@ def print_group() -> None:
     """
 
 
-@print_group.command()
-@click.argument("deal", metavar="DEAL")
+@print_group.command(cls=OfADeal)
+@click.argument("deal", metavar="DEAL", type=DEAL)
 @_rules
 @_desk_paper
 @_size
@@ -82,7 +83,7 @@ def print_group() -> None:
 @_fonts
 @_out("deal.pdf")
 @plainly
-def deal(deal: str, out: Path, **options: Any) -> None:
+def deal(deal: int | str, out: Path, **options: Any) -> None:
     """The deal to lay out: the pyramid, the stock, and the order of the pack.
 
     DEAL is a seed (17), a code (table-17-U), or the cards in order ("6d 5h ...").
@@ -90,11 +91,11 @@ def deal(deal: str, out: Path, **options: Any) -> None:
     from pyramid_lab.sheets import deal_sheet
     from pyramid_lab.sheets.sheet import writable
 
-    _save(deal_sheet(_deal(deal), **options), writable(out))
+    _save(deal_sheet(deal, **options), writable(out))
 
 
-@print_group.command()
-@click.argument("deal", metavar="DEAL")
+@print_group.command(cls=OfADeal)
+@click.argument("deal", metavar="DEAL", type=DEAL)
 @_rules
 @click.option(
     "--line", metavar="MOVES", help='A line of your own, such as "8c+5d draw Kh"; without it the solver finds one.'
@@ -107,7 +108,7 @@ def deal(deal: str, out: Path, **options: Any) -> None:
 @_out("key.pdf")
 @plainly
 def key(
-    deal: str, rules: str | None, line: str | None, seconds: float, paper: str, fonts: tuple[Path, ...], out: Path
+    deal: int | str, rules: str | None, line: str | None, seconds: float, paper: str, fonts: tuple[Path, ...], out: Path
 ) -> None:
     """The answer key of a deal: a shortest way to clear the pyramid.
 
@@ -119,11 +120,7 @@ def key(
 
     place = writable(out)
     moves = None if line is None else [Move.parse(move) for move in line.split()]
-    _save(answer_key(_deal(deal), rules, moves, max_seconds=seconds, paper=paper, fonts=fonts), place)
-
-
-def _deal(text: str) -> int | str:
-    return int(text) if text.isdecimal() else text
+    _save(answer_key(deal, rules, moves, max_seconds=seconds, paper=paper, fonts=fonts), place)
 
 
 @print_group.command()
@@ -192,18 +189,18 @@ def mat(paper: str, rules: str | None, card_width: float | None, out: Path) -> N
 @_desk_paper
 @click.option("--time", is_flag=True, help="A column for the seconds.")
 @click.option("--rows", type=int, default=30, show_default=True, help="1 to 60.")
-@click.option("--deal", metavar="DEAL", help="Seed, code or cards of the deal that is played.")
+@click.option("--deal", metavar="DEAL", type=DEAL, help="Seed, code or cards of the deal that is played.")
 @_rules
 @_name
 @_fonts
 @_out("recording.pdf")
 @plainly
-def recording(deal: str | None, out: Path, **options: Any) -> None:
+def recording(deal: int | str | None, out: Path, **options: Any) -> None:
     """Rows for the pairs of a table game; they can be typed in again later."""
     from pyramid_lab.sheets import recording_sheet
     from pyramid_lab.sheets.sheet import writable
 
-    _save(recording_sheet(deal=None if deal is None else _deal(deal), **options), writable(out))
+    _save(recording_sheet(deal=deal, **options), writable(out))
 
 
 @print_group.command()
