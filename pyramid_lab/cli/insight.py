@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pyramid_lab.log.names import Names
     from pyramid_lab.log.store import Store
 
-_KINDS: Final = (".html", ".pdf", ".htm")
 _LONG: Final = 50_000  # events
 _ROOMS: Final = ("reading", "report", "next_deal")
 
@@ -34,7 +33,7 @@ _ROOMS: Final = ("reading", "report", "next_deal")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    callback=ends_in(*_KINDS),
+    callback=ends_in(".html", ".pdf", also=(".htm",)),
     default=Path("report.html"),
     show_default=True,
     help="The file to write: .html (opens anywhere, also offline) or .pdf (to print, or to hand to a parent); one that "

@@ -161,14 +161,15 @@ def _namesakes(new: Person, alike: list[Person]) -> str:
     if not others:
         return ""
     known = ", ".join(f"{person.student_id} {person.class_name or ''}".rstrip() for person in others)
-    labels = " and ".join(label for label, _ in labels_of(alike))
+    *before, last = (label for label, _ in labels_of(alike))
+    labels = f"{', '.join(before)} and {last}"
     there_is = f"The name {new.label} was there already ({known}); in a list they are now {labels}."
     apart = new.class_name and all(person.class_name not in (None, new.class_name) for person in others)
     if apart or new.roster_id:
         return there_is
     return (
-        f"{there_is} Easier to tell apart are a class (--class) or a fuller name: take this one back with "
-        f"'pyramid-lab student erase {new.student_id}' and add it so."
+        f"{there_is} If it is the same child, or to give {'' if new.class_name else 'a class (--class) or '}a fuller "
+        f"name, take this one back with 'pyramid-lab student erase {new.student_id}'."
     )
 
 

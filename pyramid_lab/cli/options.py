@@ -69,8 +69,12 @@ def plainly(command: Callable[_P, _R]) -> Callable[_P, _R]:
     return run
 
 
-def ends_in(*endings: str) -> Callable[[click.Context, click.Parameter, Path], Path]:
+def ends_in(*endings: str, also: tuple[str, ...] = ()) -> Callable[[click.Context, click.Parameter, Path], Path]:
     """Callback of an option that names a file to write: refuses a name whose ending says another kind of file.
+
+    Args:
+        endings: the endings to write, the usual one first.
+        also: endings that are taken, but need not be named.
 
     Raises:
         click.BadParameter: the name has none of the endings.
@@ -78,7 +82,7 @@ def ends_in(*endings: str) -> Callable[[click.Context, click.Parameter, Path], P
 
     def check(context: click.Context, parameter: click.Parameter, out: Path) -> Path:
         # That a folder is no file is said, with the mend, by those who write.
-        if out.suffix.lower() not in endings and not out.is_dir():
+        if out.suffix.lower() not in (*endings, *also) and not out.is_dir():
             how = (
                 f"does not end in {endings[0]}" if len(endings) == 1 else f"ends neither in {' nor in '.join(endings)}"
             )

@@ -431,7 +431,7 @@ def test_pseudonyms_instead_of_names_and_one_student_alone(log: Path, tmp_path: 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--out", "r.docx"], "neither in .html nor in .pdf"),
+        (["--out", "r.docx"], "r.docx ends neither in .html nor in .pdf; write r.html"),
         (["--out", "folder.html"], "is a folder"),
         (["--student", "Zoë"], "nobody is called Zoë"),
         (["--student", "Ann"], "2 students are called Ann"),
@@ -490,3 +490,8 @@ def test_the_progress_is_said_in_plain_words(log: Path, tmp_path: Path) -> None:
     assert "/s" not in said
     assert "%|" not in said
     assert "?" not in said
+
+
+def test_where_the_report_is_is_said_in_full(log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert f"Wrote {tmp_path / 'report.htm'}" in run("--store", log, "--out", "report.htm")[1]

@@ -186,6 +186,7 @@ def test_a_second_student_of_a_name_is_added_and_told_apart(run: Run, place: Pat
     other_class = run("student", "add", "Ada", "--class", "3b").output
     assert "in a list they are now Ada (3a, 1) and Ada (3b, 2)." in other_class
     assert "erase" not in other_class
+    assert "Ada (3a, 1), Ada (3b, 2) and Ada (3a, 3)." in run("student", "add", "Ada", "--class", "3a").output
     assert "already" not in run("student", "add", "Ada B.", "--class", "3a").output
 
 
