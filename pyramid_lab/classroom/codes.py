@@ -39,7 +39,7 @@ class WrongCodeError(ValueError):
     """
 
     def __init__(self, wait: float) -> None:
-        super().__init__("This is not the code. Look at the board and type it again.")
+        super().__init__("This is not the number. Look at the board and type it again.")
         self.wait = wait
 
 
@@ -51,7 +51,7 @@ class TooSoonError(ValueError):
     """
 
     def __init__(self, wait: float) -> None:
-        super().__init__("Too many wrong codes. Wait a moment, then try again.")
+        super().__init__("Too many wrong numbers. Wait a moment, then try again.")
         self.wait = wait
 
 

@@ -89,8 +89,8 @@ class Guarded(web.RequestHandler):
 
     def write_error(self, status_code: int, **_: Any) -> None:
         sentence = {
-            403: "This page is not for you. Start again with the join code.",
-            404: "There is nothing here. Start again with the join code.",
+            403: "This page is not for you. Start again with the number from the board.",
+            404: "There is nothing here. Start again with the number from the board.",
             429: "That was too fast. Wait a moment and try again.",
         }.get(status_code, "Something went wrong. Load the page again; your game is kept.")
         self.set_header("Content-Type", "text/html; charset=utf-8")

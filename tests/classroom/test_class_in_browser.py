@@ -67,7 +67,7 @@ def test_a_childs_way_into_the_game_without_a_request_to_elsewhere(page: Page, s
     shoot(page, "join")
     page.get_by_label("Type the number from the board").fill("000 000")
     page.get_by_role("button", name="Go").click()
-    expect(page.get_by_role("alert")).to_contain_text("This is not the code")
+    expect(page.get_by_role("alert")).to_contain_text("This is not the number")
 
     # The QR code carries the number behind the #.
     page.goto("about:blank")
