@@ -248,7 +248,7 @@ def _welcome(app: ClassApp, *, others: list[str] | None, pupils: int) -> None:
     else:
         click.echo("Only this computer can open it. For tablets, start with --lan.")
     click.echo(f"Your own page, for you alone: {app.tutor_address}")
-    click.echo("Ctrl+C ends the class.", nl=True)
+    click.echo("Ctrl+C ends the class; where you have ended it on your page, it closes it.")
 
 
 def _lesson_folders() -> list[Path]:

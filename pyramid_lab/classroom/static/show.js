@@ -1,6 +1,7 @@
 // @ts-check
-// A new number, a new QR code: load the page again.
+// A new number, a new QR code, or the end: load the page again.
 const shown = /** @type {HTMLElement} */ (document.getElementById("show")).dataset.code;
 new EventSource("/tutor/live").onmessage = (event) => {
-  if (JSON.parse(event.data).code !== shown) location.reload();
+  const view = JSON.parse(event.data);
+  if ((view.state === "ended" ? "" : view.code) !== shown) location.reload();
 };

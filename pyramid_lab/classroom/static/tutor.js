@@ -48,19 +48,20 @@ function show(view) {
   at("code").textContent = view.code;
   at("pause").textContent = paused ? "Go on" : "Pause all";
   at("lesson").value = String(lesson);
-  for (const id of ["pause", "lesson", "new-code", "end"]) at(id).disabled = over;
-  at("next").disabled = over || lesson + 1 >= at("lesson").options.length;
-  at("count").textContent = `(${view.here} of ${view.children.length} here${over ? "; the class is over" : paused ? "; paused" : ""})`;
+  at("over").hidden = !over;
+  for (const id of ["join", "orders"]) at(id).hidden = over;
+  at("next").disabled = lesson + 1 >= at("lesson").options.length;
+  at("count").textContent = `(${view.here} of ${view.children.length} here${paused ? "; paused" : ""})`;
   at("store").textContent = view.store;
   at("store").className = view.saved ? "" : "problem";
   at("door").textContent = view.door;
 
   // The tables are built anew only when they change, so that focus and reading are not disturbed.
-  const news = JSON.stringify([view.children, view.asking, view.needs, view.facts]);
+  const news = JSON.stringify([over, view.children, view.asking, view.needs, view.facts]);
   if (news === shown) return;
   shown = news;
   const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.getAttribute("aria-label");
-  at("asking").hidden = !view.asking.length;
+  at("asking").hidden = over || !view.asking.length;
   at("asking-list").replaceChildren(...view.asking.map((/** @type {any} */ child) => {
     const item = make("li", "");
     const name = make("bdi", child.name);
@@ -87,7 +88,7 @@ function show(view) {
     name.setAttribute("scope", "row");
     name.append(make("bdi", child.name));
     const orders = make("td", "");
-    if (child.now !== "not here") orders.append(button("Send out", () => tell("send-out", child.id), `Send out ${child.name}`));
+    if (!over && child.now !== "not here") orders.append(button("Send out", () => tell("send-out", child.id), `Send out ${child.name}`));
     row.append(name, make("td", child.now), make("td", child.hand, "hand"), make("td", child.correct, "number"),
       make("td", child.wrong, "number"), make("td", child.games, "number"), orders);
     return row;
