@@ -38,6 +38,7 @@ class Progress:
         correct, wrong: attempts; those that were blocked or a slip count as neither.
         heard: when the last event was seen, on the register's clock; ``None`` before the first.
         lost_in_a_row: games that ended without a way on, since the last that was won.
+        last_wrong: fact of the last attempt, if it was wrong: it may still be taken back as a slip.
     """
 
     correct: int = 0
@@ -51,7 +52,7 @@ class Progress:
     playing: bool = False
     paused: bool = False
     lost_in_a_row: int = 0
-    wrong_facts: Counter[str] = field(default_factory=Counter)
+    last_wrong: str | None = None
 
     def trouble(self, now: float) -> str:
         """Why this child may need a hand, in the tutor's words; empty when nothing says so."""
@@ -72,7 +73,7 @@ class _FactCount:
     correct: int = 0
     wrong: int = 0
     times: deque[int] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
-    who: set[str] = field(default_factory=set)
+    who: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,10 @@ class Watch:
             progress = self._progress.setdefault(event.student_id, Progress())
             progress.heard = now
             progress.last = event.t_utc
+            slipped = self._facts.get(progress.last_wrong or "") if event.event_type == "slip" else None
+            if slipped is not None:
+                slipped.wrong -= 1
+                slipped.who[event.student_id] -= 1
             _follow(progress, event)
             fact = self._facts.get(event.fact or "")
             if fact is not None and event.event_type == "attempt" and event.error_class != "misclick":
@@ -133,7 +138,7 @@ class Watch:
                         fact.times.append(event.rt_ms)
                 elif event.outcome == "incorrect":
                     fact.wrong += 1
-                    fact.who.add(event.student_id)
+                    fact.who[event.student_id] += 1
 
     def progress_of(self, student_id: str) -> Progress:
         """How one child gets on; all zeros before the first event."""
@@ -156,14 +161,20 @@ def _follow(progress: Progress, event: Event) -> None:
         progress.playing = True
         progress.paused = False
         progress.wrong_in_a_row = progress.hints_in_a_row = 0
+    elif kind == "slip":
+        if progress.last_wrong is not None:
+            progress.wrong -= 1
+            progress.wrong_in_a_row = max(0, progress.wrong_in_a_row - 1)
+            progress.last_wrong = None
     elif kind == "attempt":
+        progress.last_wrong = None
         if event.outcome == "correct":
             progress.correct += 1
             progress.wrong_in_a_row = progress.hints_in_a_row = 0
         elif event.outcome == "incorrect" and event.error_class != "misclick":
             progress.wrong += 1
             progress.wrong_in_a_row += 1
-            progress.wrong_facts[event.fact or ""] += 1
+            progress.last_wrong = event.fact or ""
     elif kind == "hint":
         progress.hints_in_a_row += 1
     elif kind in ("pause", "resume"):
@@ -186,4 +197,4 @@ def _need(name: str, count: _FactCount) -> FactNeed:
             need = f"{count.wrong} of {tries} tries were wrong"
         elif middle is not None and middle >= NEED_SLOW_MS:
             need = f"right, but slow: {middle / 1000:.0f} s in the middle"
-    return FactNeed(name, tries, count.wrong, middle, len(count.who), need)
+    return FactNeed(name, tries, count.wrong, middle, len(+count.who), need)

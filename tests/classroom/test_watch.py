@@ -61,6 +61,17 @@ def test_slips_of_the_finger_are_no_wrong_tries() -> None:
     assert watch.facts()[0].tries == 0
 
 
+def test_a_wrong_pair_that_was_taken_back_at_once_is_no_wrong_try_and_those_before_it_stay() -> None:
+    watch = Watch()
+    watch.hear([event("attempt", "9s", "8d"), event("attempt", "9s", "8d"), event("slip", "9s", "8d")], 1.0)
+    assert (watch.progress_of("s-ana").wrong, watch.progress_of("s-ana").wrong_in_a_row) == (1, 1)
+    watch.hear([event("slip", "9s", "8d")], 2.0)
+    assert watch.progress_of("s-ana").wrong == 1
+    assert [(fact.wrong, fact.children) for fact in watch.facts() if fact.fact == "4+9"] == [(1, 1)]
+    watch.hear([event("attempt", "9s", "8d", student="s-ben"), event("slip", "9s", "8d", student="s-ben")], 3.0)
+    assert [(fact.wrong, fact.children) for fact in watch.facts() if fact.fact == "4+9"] == [(1, 1)]
+
+
 def test_hints_in_a_row_and_long_quiet_are_noticed() -> None:
     watch = Watch()
     watch.hear([event("deal")] + [event("hint") for _ in range(HINTS_IN_A_ROW)], 10.0)

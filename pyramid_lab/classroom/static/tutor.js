@@ -49,6 +49,7 @@ function show(view) {
   at("pause").textContent = paused ? "Go on" : "Pause all";
   at("lesson").value = String(lesson);
   at("over").hidden = !over;
+  at("all-saved").hidden = !view.saved;
   for (const id of ["join", "orders"]) at(id).hidden = over;
   at("next").disabled = lesson + 1 >= at("lesson").options.length;
   at("count").textContent = `(${view.here} of ${view.children.length} here${paused ? "; paused" : ""})`;
