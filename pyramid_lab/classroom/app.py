@@ -258,13 +258,13 @@ class ClassApp(Voila):  # type: ignore[misc]  # Voila has no types
 
     def next_page(self, seat: Seat) -> str:
         """Where a tablet belongs now."""
-        if seat.state is SeatState.CHOOSING:
-            return "/over" if self.register.state is State.ENDED else "/names"
-        if seat.state in (SeatState.WAITING, SeatState.MOVED):
-            return "/wait"
         if seat.state is SeatState.OUT:
             return "/"
-        return "/over" if self.register.state is State.ENDED else "/play"
+        if self.register.state is State.ENDED:
+            return "/over"
+        if seat.state is SeatState.CHOOSING:
+            return "/names"
+        return "/play" if seat.state is SeatState.SEATED else "/wait"
 
     def notebook_of(self, lesson: ClassLesson) -> str:
         """A lesson's file as Voila names it: relative to the root, with slashes."""
@@ -354,7 +354,7 @@ class ClassApp(Voila):  # type: ignore[misc]  # Voila has no types
         asking = [
             {"id": pupil.student_id, "name": pupil.name}
             for pupil in register.pupils.values()
-            if register.waiting(pupil.student_id)
+            if register.state is not State.ENDED and register.waiting(pupil.student_id)
         ]
         return {
             "state": register.state.value,

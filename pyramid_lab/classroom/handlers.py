@@ -210,8 +210,9 @@ class WaitHandler(ClassHandler):
     @allow_unauthenticated
     def get(self) -> None:
         seat = self.seat
-        if seat is None or seat.state not in (SeatState.WAITING, SeatState.MOVED):
-            self.redirect("/" if seat is None else self.app.next_page(seat))
+        page = "/" if seat is None else self.app.next_page(seat)
+        if seat is None or page != "/wait":
+            self.redirect(page)
             return
         assert seat.pupil is not None
         self.page("wait.html", pupil=seat.pupil.name, moved=seat.state is SeatState.MOVED)

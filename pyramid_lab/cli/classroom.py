@@ -83,7 +83,7 @@ def class_(
     from pyramid_lab.classroom.feed import Feed
     from pyramid_lab.classroom.lesson_files import LessonError, gather
     from pyramid_lab.classroom.network import NoNetworkError, lan_names
-    from pyramid_lab.classroom.register import Register
+    from pyramid_lab.classroom.register import Register, State
     from pyramid_lab.log.errors import StoreError
     from pyramid_lab.log.names import Names
     from pyramid_lab.log.store import Store
@@ -121,8 +121,10 @@ def class_(
         _welcome(app, others=names[1:-2] if names else None, pupils=len(pupils))
         if not no_browser:
             webbrowser.open(app.tutor_address)
+        _say_when_over(app)
         app.run()
-        click.echo("The class is over. Everything is in your log.")
+        ended = register.state is State.ENDED
+        click.echo("The class is closed." if ended else "The class is over. Everything is in your log.")
 
 
 @click.command()
@@ -249,6 +251,22 @@ def _welcome(app: ClassApp, *, others: list[str] | None, pupils: int) -> None:
         click.echo("Only this computer can open it. For tablets, start with --lan.")
     click.echo(f"Your own page, for you alone: {app.tutor_address}")
     click.echo("Ctrl+C ends the class; where you have ended it on your page, it closes it.")
+
+
+def _say_when_over(app: ClassApp) -> None:
+    """Say once in the window that the tutor has ended the class on their page, and what is left to do."""
+    from pyramid_lab.classroom.register import State
+
+    def heard() -> None:
+        if app.register.state is State.ENDED:
+            unlisten()
+            with contextlib.suppress(OSError):  # the window may be gone; the class's end must not fail with it
+                click.echo(
+                    "The class is over: nobody plays any more, and tablets that wake up are told so. "
+                    "Press Ctrl+C to close it; the report is: pyramid-lab review"
+                )
+
+    unlisten = app.register.listen(heard)
 
 
 def _lesson_folders() -> list[Path]:

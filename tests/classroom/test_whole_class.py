@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.classroom.class_server import ClassServer, wait_until
+from tests.classroom.tablet import Tablet
 from tests.classroom.test_class_in_browser import PAGE_MS, join, no_barriers, shoot, stock, stock_left
 
 
@@ -62,10 +63,18 @@ def test_the_tutor_pauses_draws_a_new_number_and_ends_the_class(
     shoot(large, "show")
     no_barriers(large)
 
+    second = Tablet(school_class.address)
+    second.join(school_class.code)
+    assert second.take(school_class.students["=1+1"]).headers["Location"] == "/wait"
+    expect(tutor.get_by_text("Two tablets, one name")).to_be_visible()
     tutor.get_by_role("button", name="End the class").click()
     tutor.get_by_role("button", name="Yes, end it").click()
     expect(page.get_by_role("heading", name="Well played!")).to_be_visible()
-    expect(tutor.get_by_role("heading", name="The class is over")).to_be_visible()
+    # A tablet that waits for a name is not left waiting.
+    assert second.get("/wait").url.endswith("/over")
+    expect(tutor.get_by_role("heading", name="The class is over")).to_be_focused()
+    expect(tutor.get_by_role("columnheader")).to_have_text(["Name", "Right", "Wrong", "Games"])
+    expect(tutor.get_by_text("Two tablets, one name")).to_be_hidden()
     expect(large.get_by_text("The class is over.")).to_be_visible()
     shoot(tutor, "over")
     no_barriers(tutor)
@@ -76,3 +85,6 @@ def test_the_tutor_pauses_draws_a_new_number_and_ends_the_class(
     expect(tutor.locator("#join")).to_be_hidden()
     expect(tutor.locator("#children tr")).not_to_have_count(0)
     wait_until(lambda: not school_class.kernels())
+    # The server goes on, for tablets that wake up; its window says so once.
+    assert school_class.process.poll() is None
+    assert school_class.said().count("The class is over") == 1

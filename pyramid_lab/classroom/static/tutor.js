@@ -31,6 +31,7 @@ function button(text, act, label) {
 }
 
 let paused = false;
+let over = false;
 let lesson = 0;
 let shown = "";
 at("pause").addEventListener("click", () => tell(paused ? "resume" : "pause"));
@@ -40,19 +41,29 @@ at("new-code").addEventListener("click", () => tell("new-code"));
 at("end").addEventListener("click", () => at("sure").showModal());
 at("sure").addEventListener("close", () => at("sure").returnValue === "yes" && tell("end"));
 
+/** @param {boolean} away */
+function hears(away) {
+  at("lost").hidden = over || !away;
+  at("closed").hidden = !over || !away;
+}
+
 /** @param {any} view */
 function show(view) {
   paused = view.state === "paused";
   lesson = view.lesson;
-  const over = view.state === "ended";
+  over = view.state === "ended";
   at("code").textContent = view.code;
   at("pause").textContent = paused ? "Go on" : "Pause all";
   at("lesson").value = String(lesson);
+  const gone = over && document.activeElement?.closest("#join, #orders, #asking, #children, #sure");
   at("over").hidden = !over;
+  document.body.classList.toggle("over", over);
+  if (over) at("sure").close();
   at("all-saved").hidden = !view.saved;
   for (const id of ["join", "orders"]) at(id).hidden = over;
+  if (gone) at("over-title").focus();
   at("next").disabled = lesson + 1 >= at("lesson").options.length;
-  at("count").textContent = `(${view.here} of ${view.children.length} here${paused ? "; paused" : ""})`;
+  at("count").textContent = over ? "" : `(${view.here} of ${view.children.length} here${paused ? "; paused" : ""})`;
   at("store").textContent = view.store;
   at("store").className = view.saved ? "" : "problem";
   at("door").textContent = view.door;
@@ -101,9 +112,9 @@ const source = new EventSource("/tutor/live");
 let heard = performance.now();
 source.onmessage = (event) => {
   heard = performance.now();
-  at("lost").hidden = true;
   show(JSON.parse(event.data));
+  hears(false);
 };
-source.onerror = () => { at("lost").hidden = false; };
+source.onerror = () => hears(true);
 // A server that stands still leaves its lines open.
-setInterval(() => { if (performance.now() - heard > 10000) at("lost").hidden = false; }, 1000);
+setInterval(() => { if (performance.now() - heard > 10000) hears(true); }, 1000);
