@@ -12,6 +12,7 @@ import shutil
 import ssl
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -35,7 +36,8 @@ from pyramid_lab.classroom.codes import Doorkeeper
 from pyramid_lab.classroom.feed import Feed
 from pyramid_lab.classroom.gate import LARGEST_MESSAGE, DoorKeeping, OwnKernelOnly, WidgetConnection
 from pyramid_lab.classroom.kernels import ClassKernels
-from pyramid_lab.classroom.register import ClassLesson, Register, Seat, SeatState, State
+from pyramid_lab.classroom.pictures import picture_name
+from pyramid_lab.classroom.register import ClassLesson, Pupil, Register, Seat, SeatState, State
 from pyramid_lab.classroom.watch import Progress, Watch
 
 HERE: Final = Path(__file__).parent
@@ -333,8 +335,15 @@ class ClassApp(Voila):  # type: ignore[misc]  # Voila has no types
         return lambda: self._listeners.remove(listener)
 
     def tutor_view(self) -> Mapping[str, Any]:
-        """Everything the tutor's page shows. Children stand in the order of their names."""
+        """Everything the tutor's page shows. Children stand in the order of their names; ``twin`` are those who share
+        theirs."""
         register, now = self.register, time.monotonic()
+        names = Counter(pupil.name.casefold() for pupil in register.pupils.values())
+
+        def who(pupil: Pupil) -> dict[str, Any]:
+            twin = names[pupil.name.casefold()] > 1
+            return {"id": pupil.student_id, "name": pupil.name, "picture": picture_name(pupil.picture), "twin": twin}
+
         children = []
         for pupil in sorted(register.pupils.values(), key=lambda pupil: pupil.name.casefold()):
             seat = register.seated(pupil.student_id)
@@ -342,8 +351,7 @@ class ClassApp(Voila):  # type: ignore[misc]  # Voila has no types
             here = seat is not None and bool(seat.pages)
             children.append(
                 {
-                    "id": pupil.student_id,
-                    "name": pupil.name,
+                    **who(pupil),
                     "now": "not here" if seat is None else "here" if here else "page closed or asleep",
                     "hand": self._hand(seat, progress, now),
                     "correct": progress.correct,
@@ -352,7 +360,7 @@ class ClassApp(Voila):  # type: ignore[misc]  # Voila has no types
                 }
             )
         asking = [
-            {"id": pupil.student_id, "name": pupil.name}
+            who(pupil)
             for pupil in register.pupils.values()
             if register.state is not State.ENDED and register.waiting(pupil.student_id)
         ]

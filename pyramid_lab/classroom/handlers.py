@@ -448,7 +448,8 @@ class TutorHandler(TutorPage):
     """Who is playing, who is stuck, what the class needs."""
 
     def get(self) -> None:
-        self.page("tutor.html", lessons=[lesson.title for lesson in self.register.lessons])
+        drawings = {key: Markup(picture_svg(pupil.picture)) for key, pupil in self.register.pupils.items()}
+        self.page("tutor.html", lessons=[lesson.title for lesson in self.register.lessons], drawings=drawings)
 
 
 class ShowHandler(TutorPage):

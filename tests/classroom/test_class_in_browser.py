@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from pyramid_lab.log.names import Names
+from pyramid_lab.log.store import Store
 from tests.browser.axe import assert_axe_finds_nothing
 from tests.browser.servers import no_request_leaves
 from tests.classroom.class_server import ClassServer, wait_until
+from tests.classroom.tablet import Tablet
 from tests.classroom.wifi import Wifi
 
 pytestmark = pytest.mark.browser
@@ -147,3 +150,33 @@ def test_a_board_whose_process_dies_at_the_start_is_loaded_again_by_the_child(
         expect(page.get_by_label("Type the number from the board")).to_be_visible()
     finally:
         tutor.post("/tutor/do", {"do": "lesson", "about": "0"})
+
+
+def test_children_of_one_name_are_told_apart_by_their_pictures(page: Page, tmp_path: Path) -> None:
+    server = ClassServer(tmp_path, ["Ben"])
+    try:
+        with Store(server.place, outbox=server.outbox) as log:
+            adas = [Names.of(log).add(log, name).student_id for name in ("Ada", "ada")]
+        server.stop()
+        server.start()
+        first, second = Tablet(server.address), Tablet(server.address)
+        first.join(server.code)
+        first.take(adas[0])
+        first.stay()
+        wait_until(lambda: bool(first.news))
+        second.join(server.code)
+        assert second.take(adas[0]).headers["Location"] == "/wait"
+        page.set_default_timeout(PAGE_MS)
+        page.goto(f"{server.address}/tutor/door#{server.secret}")
+        expect(page.get_by_role("rowheader")).to_have_text(["Ada (one fish)", "ada (one house)", "Ben"])
+        expect(page.get_by_role("rowheader", name="one star Ben")).to_be_visible()
+        expect(page.get_by_role("rowheader", name="Ada (one fish)", exact=True)).to_be_visible()
+        expect(page.get_by_role("button", name="Send out Ada (one fish)")).to_be_visible()
+        asking = page.get_by_role("region", name="Two tablets, one name")
+        expect(asking).to_contain_text("Ada (one fish) is playing, and another tablet wants this name.")
+        expect(asking.get_by_role("button", name="Let the new tablet in as Ada (one fish)")).to_be_visible()
+        no_barriers(page)
+        shoot(page, "one-name")
+        first.close()
+    finally:
+        server.stop()

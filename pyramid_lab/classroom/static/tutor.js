@@ -30,6 +30,23 @@ function button(text, act, label) {
   return element;
 }
 
+/** @typedef {{id: string, name: string, picture: string, twin: boolean}} Who */
+
+/** Drawing and name; children of one name are told apart by what their pictures show, also in words. @param {Who} child */
+function whole(child) {
+  const parts = document.createDocumentFragment();
+  const template = /** @type {HTMLTemplateElement | null} */ (document.querySelector(`template[data-student="${CSS.escape(child.id)}"]`));
+  if (template) parts.append(template.content.cloneNode(true), " ");
+  // What the words beside it say is not read twice.
+  if (child.twin || child.name === child.picture) parts.querySelector("svg")?.setAttribute("aria-hidden", "true");
+  parts.append(make("bdi", child.name));
+  if (child.twin) parts.append(" ", make("span", `(${child.picture})`, "which"));
+  return parts;
+}
+
+/** The same for a button's label. @param {Who} child */
+const called = (child) => child.twin ? `${child.name} (${child.picture})` : child.name;
+
 let paused = false;
 let over = false;
 let lesson = 0;
@@ -76,10 +93,9 @@ function show(view) {
   at("asking").hidden = over || !view.asking.length;
   at("asking-list").replaceChildren(...view.asking.map((/** @type {any} */ child) => {
     const item = make("li", "");
-    const name = make("bdi", child.name);
-    item.append(name, " is playing, and another tablet wants this name. ",
-      button("Let the new one in", () => tell("let-in", child.id), `Let the new tablet in as ${child.name}`), " ",
-      button("No", () => tell("refuse", child.id), `No new tablet for ${child.name}`));
+    item.append(whole(child), " is playing, and another tablet wants this name. ",
+      button("Let the new one in", () => tell("let-in", child.id), `Let the new tablet in as ${called(child)}`), " ",
+      button("No", () => tell("refuse", child.id), `No new tablet for ${called(child)}`));
     return item;
   }));
   at("needs").replaceChildren(...(view.needs.length ? view.needs.map((/** @type {any} */ fact) => {
@@ -98,9 +114,9 @@ function show(view) {
     const row = make("tr", "");
     const name = make("th", "", "name");
     name.setAttribute("scope", "row");
-    name.append(make("bdi", child.name));
+    name.append(whole(child));
     const orders = make("td", "");
-    if (!over && child.now !== "not here") orders.append(button("Send out", () => tell("send-out", child.id), `Send out ${child.name}`));
+    if (!over && child.now !== "not here") orders.append(button("Send out", () => tell("send-out", child.id), `Send out ${called(child)}`));
     row.append(name, make("td", child.now), make("td", child.hand, "hand"), make("td", child.correct, "number"),
       make("td", child.wrong, "number"), make("td", child.games, "number"), orders);
     return row;
