@@ -519,12 +519,15 @@ class Board(anywidget.AnyWidget):
         self._write_end(message, outcome.value)
         won = outcome is Outcome.WON
         said = "The pyramid is clear." if won else f"No move is left. {position.pyramid_left} in the pyramid."
-        way = "Press New for another deal." if won or self.modes.table else self._other_way()
+        way = "Press New for another deal." if won else self._other_way()
         self._show(Scene(message=f"{text} {way}", tone="end", announce=f"{text} {said} {way}", end=self._end_lines()))
         if not won:
             self._look_back()
 
     def _other_way(self) -> str:
+        """What may be done where no way is left; at a table, where nothing is undone, only a new deal."""
+        if self.modes.table:
+            return "Press New for another deal."
         undo = "Undo to go back, or " if self.modes.undo else ""
         return f"Press {undo}Restart to try this deal again."
 

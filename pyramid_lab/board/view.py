@@ -365,7 +365,7 @@ def _status(game: Game, modes: Modes) -> list[dict[str, str]]:
 def _actions(game: Game, frame: Frame, scene: Scene) -> list[dict[str, Any]]:
     modes = frame.modes
     playing = game.outcome is Outcome.PLAYING
-    over = "The game has ended: press Undo, Restart or New."
+    over = f"The game has ended: press {'Undo, ' if modes.undo else ''}Restart or New."
     found: list[tuple[str, str, str, bool, str]] = []
     if modes.hints and not modes.table:
         found.append(("hint", "Hint", "Hint", playing, over))

@@ -11,10 +11,11 @@ import pytest
 
 HERE = Path(__file__).parent
 BOARD = HERE.parents[1] / "pyramid_lab" / "board"
+SCRIPTS = [BOARD / "board.js", BOARD / "flash.js", *(BOARD.parent / "classroom" / "static").glob("*.js")]
 
 TSC = (
     "--noEmit --allowJs --checkJs --strict --noUncheckedIndexedAccess --target es2022 --module es2022 "
-    "--lib es2022,dom,dom.iterable"
+    "--lib es2022,dom,dom.iterable --moduleDetection force"
 )
 
 
@@ -36,7 +37,7 @@ def test_the_page_is_typed_strictly() -> None:
     command = [tsc] if tsc else [str(npx), "--yes", "--package", "typescript@7", "tsc"]
     try:
         done = subprocess.run(
-            [*command, *TSC.split(), str(BOARD / "board.js"), str(BOARD / "flash.js")],
+            [*command, *TSC.split(), *map(str, SCRIPTS)],
             capture_output=True,
             text=True,
             encoding="utf-8",
